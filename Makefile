@@ -1,0 +1,34 @@
+# Two commands do everything from a clean clone: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := dev
+
+.PHONY: demo test lint format bench clean
+
+$(VENV)/ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	touch $@
+
+demo: $(VENV)/ready ## build a small scene, scan it, write files and a picture
+	$(BIN)/tussock demo --out demo_out --force
+
+test: $(VENV)/ready ## the whole test suite
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/ready
+	$(BIN)/tussock bench
+
+clean:
+	rm -rf $(VENV) demo_out .pytest_cache .mypy_cache .ruff_cache

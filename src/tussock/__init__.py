@@ -1,0 +1,1 @@
+"""Range sensors where the ground grows."""

@@ -1,0 +1,1 @@
+"""What comes out: frames, one row per return, truth beside measurement."""

@@ -1,0 +1,100 @@
+"""A frame: what a sensor reports of one revolution or one image, with the truth beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from tussock.errors import InputError, nearest
+from tussock.frames.columns import COLUMNS
+from tussock.poses import Trajectory
+
+__all__ = ["Frame"]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One row per return, in firing order; `tussock.frames.columns` says what each column means."""
+
+    time: NDArray[np.float64]
+    pulse: NDArray[np.uint32]
+    laser: NDArray[np.uint16]
+    azimuth: NDArray[np.float32]
+    elevation: NDArray[np.float32]
+    true_range: NDArray[np.float32]
+    range: NDArray[np.float32]
+    true_xyz: NDArray[np.float32]
+    xyz: NDArray[np.float32]
+    intensity: NDArray[np.float32]
+    object_id: NDArray[np.uint32]
+    placement: NDArray[np.uint32]
+    label: NDArray[np.uint16]
+    material: NDArray[np.uint16]
+    return_number: NDArray[np.uint8]
+    return_count: NDArray[np.uint8]
+    return_kind: NDArray[np.uint8]
+    meta: dict[str, Any] = field(default_factory=dict)
+    """plain data, ready for JSON: version, seed, sensor settings, frame index and start time, number of
+    pulses fired, names of objects, labels and materials"""
+    trajectory: Trajectory | None = None
+    """``T_world_sensor`` over the frame, where it is known"""
+
+    def __post_init__(self) -> None:
+        rows = len(self.time)
+        for column in COLUMNS:
+            array = np.asarray(getattr(self, column.name), column.dtype)
+            shape = (rows,) if column.width == 1 else (rows, column.width)
+            if array.shape != shape:
+                raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
+            object.__setattr__(self, column.name, array)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Every column by name, in the order of the table."""
+        return {column.name: getattr(self, column.name) for column in COLUMNS}
+
+    def column(self, name: str) -> NDArray[Any]:
+        if name not in self.columns:
+            raise InputError(f"column {name!r}: no such column; {nearest(name, self.columns)}")
+        return self.columns[name]
+
+    @property
+    def hit(self) -> NDArray[np.bool_]:
+        """True for rows that are returns, False for pulses kept without one."""
+        return self.return_number > 0
+
+    @property
+    def pulses(self) -> int:
+        """How many pulses were fired, with or without return."""
+        return int(self.meta.get("pulses", len(np.unique(self.pulse))))
+
+    def select(self, rows: Any) -> Frame:
+        """The chosen rows (a mask or indices) as a frame of their own."""
+        kept = {name: array[rows] for name, array in self.columns.items()}
+        return Frame(**kept, meta=self.meta, trajectory=self.trajectory)
+
+    def world_xyz(self, *, true: bool = False) -> NDArray[np.float64]:
+        """Points in the world [m], shape (n, 3), each moved by the pose of the sensor at its own time."""
+        points = (self.true_xyz if true else self.xyz).astype(np.float64)
+        if self.trajectory is None:
+            raise InputError("frame: has no trajectory, so its points cannot be put into the world")
+        positions, quaternions = self.trajectory.at(self.time)
+        return Rotation.from_quat(quaternions).apply(points) + positions
+
+    def identical(self, other: Frame) -> bool:
+        """Whether every column has the same bits."""
+        return all(
+            np.array_equal(a.view(np.uint8), b.view(np.uint8)) if a.shape == b.shape else False
+            for a, b in zip(map(np.ascontiguousarray, self.columns.values()),
+                            map(np.ascontiguousarray, other.columns.values()), strict=True)
+        )
+
+
+assert [f.name for f in fields(Frame)][: len(COLUMNS)] == [c.name for c in COLUMNS]

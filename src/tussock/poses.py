@@ -1,0 +1,224 @@
+"""Where a body is, and where it is when.
+
+A `Pose` is ``T_world_body``: it maps the body's coordinates to the world's. A `Trajectory` is a list of poses
+with times; between them the position moves on a straight line and the rotation turns at a constant rate
+(slerp). Metres, seconds and radians; x forward, y left, z up; quaternions are (x, y, z, w).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation, Slerp
+
+from tussock.errors import InputError
+
+__all__ = ["Pose", "Trajectory"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """One placement in space: ``x_world = rotation @ x_body + position``."""
+
+    position: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """[m], world, shape (3,)"""
+    quaternion: FloatArray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))
+    """unit quaternion (x, y, z, w), shape (4,)"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", _finite("pose position", self.position, (3,)))
+        quaternion = _finite("pose quaternion", self.quaternion, (4,))
+        length = float(np.linalg.norm(quaternion))
+        if length < 1e-9:
+            raise InputError.of("pose quaternion", "must not be zero", quaternion.tolist())
+        object.__setattr__(self, "quaternion", quaternion / length)
+
+    @classmethod
+    def at(
+        cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0
+    ) -> Pose:
+        """A pose by position [m] and roll, pitch, yaw [rad], applied about x, then y, then z."""
+        turn = Rotation.from_euler("xyz", [roll, pitch, yaw])
+        return cls(np.array([x, y, z], float), turn.as_quat())
+
+    @classmethod
+    def parse(cls, text: str) -> Pose:
+        """Read ``x,y,z`` or ``x,y,z,roll,pitch,yaw`` (metres, degrees), as the command line gives it."""
+        try:
+            numbers = [float(part) for part in text.replace(" ", "").split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in (3, 6) or not np.isfinite(numbers).all():
+            raise InputError.of("pose", "must be x,y,z or x,y,z,roll,pitch,yaw (m, deg)", text)
+        roll, pitch, yaw = np.deg2rad(numbers[3:]) if len(numbers) == 6 else (0.0, 0.0, 0.0)
+        return cls.at(*numbers[:3], roll=roll, pitch=pitch, yaw=yaw)
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Pose:
+        """From a 3×4 or 4×4 rigid transform."""
+        m = np.asarray(matrix, float)
+        return cls(m[:3, 3], Rotation.from_matrix(m[:3, :3]).as_quat())
+
+    @property
+    def rotation(self) -> FloatArray:
+        """shape (3, 3)"""
+        return Rotation.from_quat(self.quaternion).as_matrix()
+
+    @property
+    def matrix(self) -> FloatArray:
+        """shape (4, 4)"""
+        m = np.eye(4)
+        m[:3, :3], m[:3, 3] = self.rotation, self.position
+        return m
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """``T_world_a @ T_a_b`` is ``T_world_b``."""
+        return Pose.from_matrix(self.matrix @ other.matrix)
+
+    def inverse(self) -> Pose:
+        back = self.rotation.T
+        return Pose(-back @ self.position, Rotation.from_matrix(back).as_quat())
+
+    def apply(self, points: ArrayLike) -> FloatArray:
+        """Body points (n, 3) in world coordinates."""
+        return np.asarray(points, float) @ self.rotation.T + self.position
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Poses with times; before the first and after the last the body stands still."""
+
+    times: FloatArray
+    """[s], strictly increasing, shape (n,)"""
+    positions: FloatArray
+    """[m], world, shape (n, 3)"""
+    quaternions: FloatArray
+    """(x, y, z, w), shape (n, 4)"""
+
+    def __post_init__(self) -> None:
+        times = np.atleast_1d(np.asarray(self.times, float))
+        n = len(times)
+        if n == 0:
+            raise InputError("trajectory: needs at least one pose, got none")
+        if not np.isfinite(times).all():
+            raise InputError("trajectory times: must be finite")
+        if (np.diff(times) <= 0).any():
+            k = int(np.argmax(np.diff(times) <= 0))
+            raise InputError.of(
+                "trajectory times", "must increase", f"{times[k]:g} s then {times[k + 1]:g} s", "sort the rows"
+            )
+        quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
+        lengths = np.linalg.norm(quaternions, axis=1, keepdims=True)
+        if (lengths < 1e-9).any():
+            raise InputError("trajectory quaternions: must not be zero")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "positions", _finite("trajectory positions", self.positions, (n, 3)))
+        object.__setattr__(self, "quaternions", quaternions / lengths)
+
+    @classmethod
+    def standing(cls, pose: Pose) -> Trajectory:
+        return cls(np.zeros(1), pose.position[None], pose.quaternion[None])
+
+    @classmethod
+    def through(cls, times: ArrayLike, poses: list[Pose]) -> Trajectory:
+        return cls(
+            np.asarray(times, float),
+            np.array([p.position for p in poses]).reshape(-1, 3),
+            np.array([p.quaternion for p in poses]).reshape(-1, 4),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Trajectory:
+        """Read a TUM file (``t x y z qx qy qz qw``) or a CSV with those names (or x, y, z, *_deg angles)."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read as a trajectory ({error})") from None
+        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        if not lines:
+            raise InputError(f"{path}: holds no poses")
+        try:
+            if any(c.isalpha() for c in lines[0].replace("e", "").replace("nan", "").replace("inf", "")):
+                return cls._from_csv(lines, path)
+            rows = np.array([[float(v) for v in line.replace(",", " ").split()] for line in lines])
+            if rows.ndim != 2 or rows.shape[1] != 8:
+                raise InputError.of(str(path), "needs 8 numbers a row (t x y z qx qy qz qw)", lines[0])
+            return cls(rows[:, 0], rows[:, 1:4], rows[:, 4:8])
+        except ValueError as error:
+            raise InputError(f"{path}: not a trajectory ({error})") from None
+        except InputError as error:
+            prefix = "" if str(error).startswith(str(path)) else f"{path}: "
+            raise InputError(prefix + str(error)) from None
+
+    @classmethod
+    def _from_csv(cls, lines: list[str], path: Path) -> Trajectory:
+        table = list(csv.DictReader(lines, skipinitialspace=True))
+        names = set(table[0]) if table else set()
+        time = "time_s" if "time_s" in names else "t"
+        if not {time, "x", "y", "z"} <= names:
+            raise InputError.of(
+                f"{path}", "a CSV trajectory needs the columns time_s, x, y, z", sorted(map(str, names))
+            )
+
+        def column(name: str) -> FloatArray:
+            return np.array([float(row.get(name) or 0.0) for row in table])
+
+        positions = np.stack([column(c) for c in "xyz"], 1)
+        if {"qx", "qy", "qz", "qw"} <= names:
+            quaternions = np.stack([column(c) for c in ("qx", "qy", "qz", "qw")], 1)
+        else:
+            angles = np.stack([column(c) for c in ("roll_deg", "pitch_deg", "yaw_deg")], 1)
+            quaternions = Rotation.from_euler("xyz", angles, degrees=True).as_quat()
+        return cls(column(time), positions, quaternions)
+
+    def save_tum(self, path: Path) -> None:
+        """Write ``t x y z qx qy qz qw`` rows."""
+        rows = np.column_stack([self.times, self.positions, self.quaternions])
+        np.savetxt(path, rows, fmt="%.9f", header="t x y z qx qy qz qw")
+
+    @property
+    def moving(self) -> bool:
+        return len(self.times) > 1
+
+    def at(self, times: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Positions (n, 3) and unit quaternions (n, 4) at ``times`` [s]."""
+        t = np.atleast_1d(np.asarray(times, float))
+        if not self.moving:
+            return np.repeat(self.positions, len(t), 0), np.repeat(self.quaternions, len(t), 0)
+        clamped = np.clip(t, self.times[0], self.times[-1])
+        positions = np.stack([np.interp(clamped, self.times, self.positions[:, i]) for i in range(3)], 1)
+        turns = Slerp(self.times, Rotation.from_quat(self.quaternions))(clamped)
+        return positions, turns.as_quat()
+
+    def pose(self, time: float) -> Pose:
+        positions, quaternions = self.at([time])
+        return Pose(positions[0], quaternions[0])
+
+    def matrices(self, times: ArrayLike) -> FloatArray:
+        """Rigid transforms (n, 3, 4) at ``times`` [s]."""
+        positions, quaternions = self.at(times)
+        return np.concatenate([Rotation.from_quat(quaternions).as_matrix(), positions[:, :, None]], 2)
+
+    def mounted(self, mount: Pose) -> Trajectory:
+        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``)."""
+        turns = Rotation.from_quat(self.quaternions)
+        return Trajectory(
+            self.times,
+            self.positions + turns.apply(mount.position),
+            (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
+        )
+
+
+def _finite(what: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    array = np.asarray(values, float)
+    if array.shape != shape:
+        raise InputError.of(what, f"must have the shape {shape}", array.shape)
+    if not np.isfinite(array).all():
+        raise InputError(f"{what}: must be finite, got NaN or infinity")
+    return array

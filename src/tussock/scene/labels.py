@@ -1,0 +1,60 @@
+"""Class labels: a name for people, a number for files.
+
+Numbers below 100 and from 250 on follow SemanticKITTI, so that label files need no translation; the finer
+names that vegetation needs have numbers of their own from 100.
+"""
+
+from __future__ import annotations
+
+from tussock.errors import InputError, nearest
+
+__all__ = ["LABELS", "UNLABELLED", "label_id"]
+
+UNLABELLED = "unlabelled"
+
+LABELS: dict[str, int] = {
+    UNLABELLED: 0,
+    "outlier": 1,
+    "car": 10,
+    "bicycle": 11,
+    "bus": 13,
+    "motorcycle": 15,
+    "truck": 18,
+    "other-vehicle": 20,
+    "person": 30,
+    "bicyclist": 31,
+    "motorcyclist": 32,
+    "road": 40,
+    "parking": 44,
+    "sidewalk": 48,
+    "other-ground": 49,
+    "building": 50,
+    "fence": 51,
+    "other-structure": 52,
+    "lane-marking": 60,
+    "vegetation": 70,
+    "trunk": 71,
+    "terrain": 72,
+    "pole": 80,
+    "traffic-sign": 81,
+    "other-object": 99,
+    "grass": 100,
+    "leaf": 101,
+    "branch": 102,
+    "stem": 103,
+    "shrub": 104,
+    "root": 105,
+    "rock": 110,
+    "wall": 111,
+    "water": 112,
+    "mirror": 113,
+    "glass": 114,
+}
+
+
+def label_id(name: str, known: dict[str, int] | None = None) -> int:
+    """The number of a label; an unknown one is an `InputError` that names the nearest known one."""
+    table = LABELS if known is None else known
+    if name not in table:
+        raise InputError(f"label {name!r}: unknown label; {nearest(name, table)}")
+    return table[name]

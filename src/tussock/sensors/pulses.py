@@ -1,0 +1,31 @@
+"""What a sensor fires: one row per pulse, in firing order, in the sensor's own coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Pulses"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pulses:
+    """The pulses of one frame. Nothing here knows the pose: `simulate` places each pulse at its own time."""
+
+    directions: NDArray[np.float32]
+    """unit vectors, sensor frame, shape (n, 3)"""
+    origins: NDArray[np.float32] | None
+    """[m], sensor frame, shape (n, 3); None: all pulses leave from the sensor's origin"""
+    offsets: NDArray[np.float64]
+    """[s] since the start of the frame, not decreasing, shape (n,)"""
+    lasers: NDArray[np.uint16]
+    """shape (n,)"""
+    azimuths: NDArray[np.float32]
+    """[rad], as the sensor reports it, counter-clockwise from x, shape (n,)"""
+    elevations: NDArray[np.float32]
+    """[rad], as the sensor reports it, shape (n,)"""
+
+    def __len__(self) -> int:
+        return len(self.lasers)

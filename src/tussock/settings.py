@@ -1,0 +1,111 @@
+"""Settings as validated models: unknown keys are refused, and a mistake is one line that says where it is.
+
+Every model of a file (sensor, scene, rig) derives from `Settings`. Built from Python or from TOML, a wrong
+value raises `InputError` with the path of the field, the rule, the value and, for unknown keys, the nearest
+known one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import types
+import typing
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tussock.errors import InputError, nearest
+
+__all__ = ["Settings", "read_toml"]
+
+
+class _OneLineErrors(type(BaseModel)):  # type: ignore[misc]
+    """Turns pydantic's report into `InputError` where a model is built by name from Python.
+
+    Nested models are validated without this call, so the outermost model reports the whole path.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except ValidationError as error:
+            raise InputError(_one_line(error, cls, cls.__name__)) from None
+
+
+class Settings(BaseModel, metaclass=_OneLineErrors):
+    """A frozen model that refuses unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    @classmethod
+    def parse(cls, data: Any, source: str) -> Self:
+        """Validate plain data (as read from a file); ``source`` names the file in errors."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise InputError(_one_line(error, cls, source)) from None
+
+    def changed(self, **values: Any) -> Self:
+        """A copy with some fields changed, validated again; a key may be dotted (``beam.rays``)."""
+        data = self.model_dump(exclude_unset=True)
+        for key, value in values.items():
+            *parents, last = key.split(".")
+            table = data
+            for parent in parents:
+                table = table.setdefault(parent, {})
+                if not isinstance(table, dict):
+                    raise InputError.of(key, f"{parent!r} must be a table of settings", table)
+            table[last] = value
+        return type(self).parse(data, type(self).__name__.lower())
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; a missing or broken one is an `InputError`."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+
+
+def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> str:
+    """The first complaint of pydantic, as ``source: field: rule, got value; remedy`` (+N more)."""
+    complaints = error.errors(include_url=False)
+    first = complaints[0]
+    where = ".".join(str(part) for part in first["loc"]) or "settings"
+    if first["type"] == "extra_forbidden":
+        *parents, key = first["loc"]
+        text = f"{where}: unknown key; {nearest(str(key), _known_keys(model, parents))}"
+    elif first["type"] == "missing":
+        text = f"{where}: is required"
+    else:
+        rule = first["msg"].removeprefix("Value error, ")
+        rule = rule[0].lower() + rule[1:].replace("Input should", "should")
+        text = str(InputError.of(where, rule.replace("input should", "should"), first["input"]))
+    more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
+    return f"{source}: {text}{more}"
+
+
+def _known_keys(model: Any, path: list[Any]) -> list[str]:
+    """The keys that a model accepts at ``path`` below it."""
+    models = _models_in(model)
+    for part in path:
+        found: list[type[BaseModel]] = []
+        for candidate in models:
+            field = candidate.model_fields.get(str(part))
+            # A part that is no field is a list index, a dict key or the tag of a union: stay.
+            found += _models_in(field.annotation) if field else [candidate]
+        models = found
+    return sorted({name for candidate in models for name in candidate.model_fields})
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [model for part in typing.get_args(annotation) for model in _models_in(part)]

@@ -1,0 +1,42 @@
+"""Files appear whole or not at all, and nothing is overwritten unasked."""
+
+from __future__ import annotations
+
+import errno
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tussock.errors import OutputError
+
+__all__ = ["check_writable", "whole_file"]
+
+
+def check_writable(path: Path, *, force: bool = False) -> None:
+    """Refuse early what `whole_file` would refuse late: an existing file, a missing or closed folder."""
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file in it")
+    if path.exists() and not force:
+        raise OutputError(f"{path}: exists already; choose another name or pass --force")
+    folder = path.parent
+    if not folder.is_dir():
+        raise OutputError(f"{folder}: no such folder; create it first")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(f"{folder}: this folder cannot be written; choose another")
+
+
+@contextmanager
+def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; it takes its final name when the block ends without error."""
+    check_writable(path, force=force)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        why = "no space left on the disk" if error.errno == errno.ENOSPC else str(error)
+        raise OutputError(f"{path}: cannot be written ({why})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
