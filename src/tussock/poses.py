@@ -111,7 +111,10 @@ class Trajectory:
         if (np.diff(times) <= 0).any():
             k = int(np.argmax(np.diff(times) <= 0))
             raise InputError.of(
-                "trajectory times", "must increase", f"{times[k]:g} s then {times[k + 1]:g} s", "sort the rows"
+                "trajectory times",
+                "must increase",
+                f"{times[k]:g} s then {times[k + 1]:g} s",
+                "sort the rows",
             )
         quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
         lengths = np.linalg.norm(quaternions, axis=1, keepdims=True)

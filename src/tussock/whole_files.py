@@ -16,13 +16,19 @@ __all__ = ["check_writable", "whole_file"]
 
 def check_writable(path: Path, *, force: bool = False) -> None:
     """Refuse early what `whole_file` would refuse late: an existing file, a missing or closed folder."""
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder; name a file in it")
-    if path.exists() and not force:
-        raise OutputError(f"{path}: exists already; choose another name or pass --force")
     folder = path.parent
-    if not folder.is_dir():
-        raise OutputError(f"{folder}: no such folder; create it first")
+    try:
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder; name a file in it")
+        if path.exists() and not path.is_file():
+            # Renaming a file over it would replace the device itself.
+            raise OutputError(f"{path}: is a device or a pipe; name a plain file")
+        if path.exists() and not force:
+            raise OutputError(f"{path}: exists already; choose another name or pass --force")
+        if not folder.is_dir():
+            raise OutputError(f"{folder}: no such folder; create it first")
+    except OSError as error:  # a folder above is closed, the name is too long
+        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     if not os.access(folder, os.W_OK):
         raise OutputError(f"{folder}: this folder cannot be written; choose another")
 

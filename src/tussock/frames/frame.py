@@ -49,7 +49,9 @@ class Frame:
             array = np.asarray(getattr(self, column.name), column.dtype)
             shape = (rows,) if column.width == 1 else (rows, column.width)
             if array.shape != shape:
-                raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
+                raise InputError.of(
+                    f"frame column {column.name}", f"must have the shape {shape}", array.shape
+                )
             object.__setattr__(self, column.name, array)
 
     def __len__(self) -> int:
@@ -92,8 +94,11 @@ class Frame:
         """Whether every column has the same bits."""
         return all(
             np.array_equal(a.view(np.uint8), b.view(np.uint8)) if a.shape == b.shape else False
-            for a, b in zip(map(np.ascontiguousarray, self.columns.values()),
-                            map(np.ascontiguousarray, other.columns.values()), strict=True)
+            for a, b in zip(
+                map(np.ascontiguousarray, self.columns.values()),
+                map(np.ascontiguousarray, other.columns.values()),
+                strict=True,
+            )
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,8 @@ class Mesh:
     """index into `materials`, shape (m,); None: all triangles have the first"""
 
     def __post_init__(self) -> None:
-        vertices = np.ascontiguousarray(self.vertices, np.float32)
+        with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such below
+            vertices = np.ascontiguousarray(self.vertices, np.float32)
         triangles = np.asarray(self.triangles)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) == 0:
             raise InputError.of("mesh vertices", "must be an array of shape (n, 3)", vertices.shape)
@@ -45,18 +47,59 @@ class Mesh:
         if not self.materials:
             raise InputError("mesh materials: needs at least one material")
         if self.triangle_materials is not None:
-            chosen = np.ascontiguousarray(self.triangle_materials, np.uint16)
+            chosen = np.asarray(self.triangle_materials)
             if chosen.shape != (len(triangles),):
                 raise InputError.of("mesh triangle_materials", "must be one a triangle", chosen.shape)
-            if int(chosen.max()) >= len(self.materials):
+            low, high = int(chosen.min()), int(chosen.max())
+            if low < 0 or high >= len(self.materials):
                 raise InputError.of(
                     "mesh triangle_materials",
                     f"must index materials 0 to {len(self.materials) - 1}",
-                    int(chosen.max()),
+                    low if low < 0 else high,
                 )
-            object.__setattr__(self, "triangle_materials", chosen)
+            object.__setattr__(self, "triangle_materials", np.ascontiguousarray(chosen, np.uint16))
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "triangles", np.ascontiguousarray(triangles, np.uint32))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Mesh]) -> Mesh:
+        """One mesh of several; equal materials become one, nothing else is merged."""
+        if not parts:
+            raise InputError("mesh: cannot be joined from no parts")
+        materials = list(dict.fromkeys(m for part in parts for m in part.materials))
+        number = {material: index for index, material in enumerate(materials)}
+        if len(materials) > 65535:
+            raise InputError.of("mesh materials", "must be at most 65535", len(materials))
+        offsets = np.cumsum([0] + [len(part.vertices) for part in parts])
+        chosen = [
+            np.array([number[m] for m in part.materials], np.uint16)[part.material_of_triangles]
+            for part in parts
+        ]
+        return cls(
+            np.concatenate([part.vertices for part in parts]),
+            np.concatenate(
+                [part.triangles + np.uint32(at) for part, at in zip(parts, offsets, strict=False)]
+            ),
+            tuple(materials),
+            np.concatenate(chosen) if len(materials) > 1 else None,
+        )
+
+    def painted(self, material: Material) -> Mesh:
+        """The same shape, all of one material."""
+        return replace(self, materials=(material,), triangle_materials=None)
+
+    @property
+    def material_of_triangles(self) -> NDArray[np.uint16]:
+        """index into `materials`, shape (m,), also where all triangles have the first"""
+        if self.triangle_materials is None:
+            return np.zeros(len(self.triangles), np.uint16)
+        return self.triangle_materials
+
+    @property
+    def areas(self) -> NDArray[np.float64]:
+        """area of each triangle [m²], shape (m,)"""
+        a, b, c = (self.vertices[self.triangles[:, i]].astype(np.float64) for i in range(3))
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
 
     @property
     def bounds(self) -> NDArray[np.float32]:

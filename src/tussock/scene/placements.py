@@ -27,11 +27,17 @@ class Placements:
         if not np.isfinite(matrices).all():
             bad = int(np.argmax(~np.isfinite(matrices).all((1, 2))))
             raise InputError.of(f"placement {bad}", "must be finite", matrices[bad].tolist())
-        flat = np.abs(np.linalg.det(matrices[:, :, :3])) < 1e-12
+        axes = matrices[:, :, :3]
+        sizes = np.linalg.norm(axes, axis=1)
+        # Relative to the sizes: a model in micrometres is small, not flat.
+        flat = (sizes < 1e-9).any(1) | (np.abs(np.linalg.det(axes)) < 1e-9 * sizes.prod(1))
         if flat.any():
             bad = int(np.argmax(flat))
             raise InputError.of(
-                f"placement {bad}", "must not have zero scale", matrices[bad, :, :3].tolist(), "use a scale > 0"
+                f"placement {bad}",
+                "must not have zero scale",
+                matrices[bad, :, :3].tolist(),
+                "use a scale > 0",
             )
         object.__setattr__(self, "matrices", matrices)
 
@@ -54,9 +60,18 @@ class Placements:
         n = len(place)
         matrices = np.zeros((n, 3, 4))
         if quaternions is not None:
-            matrices[:, :, :3] = Rotation.from_quat(np.asarray(quaternions, float)).as_matrix()
+            turns = np.atleast_2d(np.asarray(quaternions, np.float64))
+            if turns.shape != (n, 4):
+                raise InputError.of("placement quaternions", f"must have the shape ({n}, 4)", turns.shape)
+            if not (np.linalg.norm(turns, axis=1) > 1e-9).all():
+                raise InputError("placement quaternions: must be finite and not zero")
+            matrices[:, :, :3] = Rotation.from_quat(turns).as_matrix()
         else:
-            angle = np.broadcast_to(np.asarray(0.0 if yaw is None else yaw, np.float64), (n,))
+            angle = np.asarray(0.0 if yaw is None else yaw, np.float64)
+            if angle.shape not in ((), (n,)):
+                raise InputError.of(
+                    "placement yaw", f"must be one number or {n}, one a placement", angle.shape
+                )
             c, s = np.cos(angle), np.sin(angle)
             matrices[:, 0, 0], matrices[:, 0, 1] = c, -s
             matrices[:, 1, 0], matrices[:, 1, 1] = s, c
@@ -64,6 +79,8 @@ class Placements:
         sizes = np.asarray(scale, np.float64)
         if sizes.ndim == 1 and sizes.shape != (n,):
             raise InputError.of("placement scale", f"must be one number or {n}, one a placement", sizes.shape)
+        if sizes.ndim > 1 and sizes.shape not in ((1, 1), (1, 3), (n, 1), (n, 3)):
+            raise InputError.of("placement scale", f"must have the shape ({n}, 3)", sizes.shape)
         sizes = np.broadcast_to(sizes[:, None] if sizes.ndim == 1 else sizes, (n, 3))
         matrices[:, :, :3] *= sizes[:, None, :]
         matrices[:, :, 3] = place

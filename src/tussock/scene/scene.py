@@ -39,6 +39,9 @@ class Scene:
     def __init__(self, name: str = "scene", labels: dict[str, int] | None = None) -> None:
         self.name = name
         self.labels: dict[str, int] = {**LABELS, **(labels or {})}
+        for label, number in self.labels.items():
+            if not 0 <= number <= 65535:
+                raise InputError.of(f"label {label!r}", "must be a number from 0 to 65535", number)
         self.objects: list[SceneObject] = []
 
     def add(
@@ -61,9 +64,13 @@ class Scene:
                 label_id(material.label, self.labels)
         if placements is None:
             place = np.zeros(3) if position is None else np.asarray(position, float)
-            placements = Placements.of(place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None])
-        elif position is not None or yaw != 0.0:
-            raise InputError("object placements: give either placements or position and yaw, not both")
+            if place.shape != (3,):
+                raise InputError.of("object position", "must be three numbers [m]", place.tolist())
+            placements = Placements.of(
+                place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None]
+            )
+        elif position is not None or yaw != 0.0 or np.ndim(scale) > 0 or scale != 1.0:
+            raise InputError("object placements: give either placements or position, yaw and scale, not both")
         if name is not None and any(known.name == name for known in self.objects):
             raise InputError.of("object name", "must be unique in the scene", name)
         number = len(self.objects) + 1
@@ -120,7 +127,9 @@ class Scene:
             box = np.stack([(centre - reach).min(0), (centre + reach).max(0)])
             if thing.motion is not None:
                 start = thing.motion.pose(thing.motion.times[0])
-                eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+                eight = np.array(
+                    [[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+                )
                 moved = start.apply(eight)
                 box = np.stack([moved.min(0), moved.max(0)])
             corners.append(box)

@@ -1,0 +1,120 @@
+"""From the slots of the pulse loop to the columns of a frame: one row per return, in firing order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tussock.frames.columns import COLUMNS
+from tussock.threads import run_on_threads
+
+__all__ = ["Fired", "collect"]
+
+
+class Fired(NamedTuple):
+    """What the columns take from the pulses themselves."""
+
+    directions: NDArray[np.float32]
+    origins: NDArray[np.float32]
+    offsets: NDArray[np.float64]
+    lasers: NDArray[np.uint16]
+    azimuths: NDArray[np.float32]
+    elevations: NDArray[np.float32]
+    start: float
+    """[s] start of the frame"""
+
+
+def collect(
+    fired: Fired, slots: Any, tables: Any, block: int, block_counts: NDArray[np.int64], *, keep_misses: bool,
+    threads: int,
+) -> dict[str, NDArray[Any]]:  # fmt: skip
+    """The columns of a frame. ``block_counts`` is the number of returns of every block of pulses."""
+    rows = block_counts
+    if keep_misses:
+        misses = (
+            np.add.reduceat(slots.counts == 0, np.arange(0, len(fired.lasers), block)) if len(rows) else rows
+        )
+        rows = rows + misses
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(rows, out=starts[1:])
+    columns = _room_for(int(starts[-1]))
+    run_on_threads(_fill, threads, block, starts, keep_misses, fired, slots, tables, _Out(**columns))
+    return columns
+
+
+def _room_for(rows: int) -> dict[str, NDArray[Any]]:
+    """Empty columns in one piece of memory: the system hands out one large piece faster than many small."""
+    sizes = [(rows * column.width * np.dtype(column.dtype).itemsize + 63) // 64 * 64 for column in COLUMNS]
+    memory = np.empty(sum(sizes), np.uint8)
+    columns, at = {}, 0
+    for column, size in zip(COLUMNS, sizes, strict=True):
+        used = rows * column.width * np.dtype(column.dtype).itemsize
+        array = memory[at : at + used].view(column.dtype)
+        columns[column.name] = array if column.width == 1 else array.reshape(rows, column.width)
+        at += size
+    return columns
+
+
+_Out = NamedTuple("_Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
+
+
+@njit(cache=True, nogil=True)
+def _fill(
+    worker: int,
+    workers: int,
+    block: int,
+    starts: Any,
+    keep_misses: bool,
+    fired: Any,
+    slots: Any,
+    tables: Any,
+    out: Any,
+) -> None:
+    pulses = len(fired.lasers)
+    shared_origin = len(fired.origins) == 1
+    for b in range(worker, len(starts) - 1, workers):
+        i = starts[b]
+        for p in range(b * block, min(pulses, (b + 1) * block)):
+            count = slots.counts[p]
+            if count == 0 and not keep_misses:
+                continue
+            o = 0 if shared_origin else p
+            for k in range(max(count, 1)):
+                out.time[i] = fired.start + fired.offsets[p]
+                out.pulse[i] = p
+                out.laser[i] = fired.lasers[p]
+                out.azimuth[i] = fired.azimuths[p]
+                out.elevation[i] = fired.elevations[p]
+                out.return_count[i] = count
+                if count == 0:
+                    out.true_range[i] = out.range[i] = np.nan
+                    out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan
+                    out.xyz[i, 0] = out.xyz[i, 1] = out.xyz[i, 2] = np.nan
+                    out.intensity[i] = 0.0
+                    out.object_id[i] = out.placement[i] = 0
+                    out.label[i] = out.material[i] = 0
+                    out.return_number[i] = out.return_kind[i] = 0
+                else:
+                    true_range, measured = slots.true_range[p, k], slots.range[p, k]
+                    out.true_range[i], out.range[i] = true_range, measured
+                    for a in range(3):
+                        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.directions[p, a]
+                        out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
+                    out.intensity[i] = slots.intensity[p, k]
+                    geometry = slots.geometry[p, k]
+                    material = tables.geometry_material[geometry]
+                    if material < 0:
+                        material = np.int32(
+                            tables.primitives[-1 - np.int64(material) + np.int64(slots.primitive[p, k])]
+                        )
+                    label = tables.material_label[material]
+                    out.object_id[i] = tables.geometry_object[geometry]
+                    out.placement[i] = slots.copy[p, k]
+                    out.label[i] = tables.geometry_label[geometry] if label < 0 else label
+                    out.material[i] = material
+                    out.return_number[i] = k + 1
+                    out.return_kind[i] = slots.kind[p, k]
+                i += 1

@@ -1,0 +1,147 @@
+"""Chance as a function of counters: the same seed gives the same bits in any order, on any number of threads.
+
+Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) turns a key (the seed) and
+a counter into four 32-bit words. The counter names the draw: which pulse, which frame, what for. Nothing is
+carried from one draw to the next, so a scan can be cut anywhere. The functions work inside Numba kernels on
+numbers and, through their ``.py_func`` free twins below, on NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numba import njit, uint32, uint64
+from numpy.typing import ArrayLike, NDArray
+
+from tussock.errors import InputError
+
+__all__ = [
+    "Purpose",
+    "check_seed",
+    "normal_array",
+    "normal_pair",
+    "philox",
+    "seed_key",
+    "uniform",
+    "uniform_array",
+    "words_array",
+]
+
+
+class Purpose(IntEnum):
+    """What a draw is for; part of the counter, so that no two effects ever share a number."""
+
+    LASER_BIAS = 1
+    RAY_NOISE = 2
+    BEAM_SAMPLE = 3
+    POINTING = 4
+    DROPOUT = 5
+    VEGETATION = 6
+    VOLUME = 7
+    PLANT = 8
+    SCATTER = 9
+    TERRAIN = 10
+    IMAGE_NOISE = 11
+    PIXEL_SAMPLE = 12
+
+
+_M0, _M1 = 0xD2511F53, 0xCD9E8D57
+_W0, _W1 = 0x9E3779B9, 0xBB67AE85
+_MASK = 0xFFFFFFFF
+_TO_UNIT = np.float32(2.0**-32)
+
+
+def check_seed(seed: int) -> int:
+    """A seed is a whole number from 0 to 2⁶⁴ − 1."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
+        raise InputError.of("seed", "must be a whole number from 0 to 2^64 - 1", seed)
+    return int(seed)
+
+
+def seed_key(seed: int) -> tuple[np.uint32, np.uint32]:
+    """The two key words of a seed."""
+    seed = check_seed(seed)
+    return np.uint32(seed & _MASK), np.uint32(seed >> 32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def philox(k0: Any, k1: Any, c0: Any, c1: Any, c2: Any, c3: Any) -> Any:
+    """Four random words of the key (k0, k1) and the counter (c0, c1, c2, c3)."""
+    x0, x1, x2, x3 = uint32(c0), uint32(c1), uint32(c2), uint32(c3)
+    key0, key1 = uint32(k0), uint32(k1)
+    for _ in range(10):
+        p0 = uint64(_M0) * uint64(x0)
+        p1 = uint64(_M1) * uint64(x2)
+        y0 = uint32(p1 >> uint64(32)) ^ x1 ^ key0
+        y2 = uint32(p0 >> uint64(32)) ^ x3 ^ key1
+        x0, x1, x2, x3 = uint32(y0), uint32(p1), uint32(y2), uint32(p0)
+        key0 = uint32(key0 + uint32(_W0))
+        key1 = uint32(key1 + uint32(_W1))
+    return x0, x1, x2, x3
+
+
+@njit(cache=True, nogil=True, inline="always")
+def uniform(word: Any) -> Any:
+    """A word as a float32 in [0, 1)."""
+    # 24 bits: what a float32 holds exactly, so that 1.0 cannot appear by rounding.
+    return np.float32(uint32(word) >> uint32(8)) * np.float32(2.0**-24)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def normal_pair(word0: Any, word1: Any) -> Any:
+    """Two words as two independent standard normal float32 (Box-Muller)."""
+    u = (np.float32(uint32(word0)) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
+    radius = np.float32(math.sqrt(np.float32(-2.0) * np.float32(math.log(min(u, np.float32(1.0))))))
+    angle = np.float32(2.0 * math.pi) * uniform(word1)
+    return radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+
+
+def words_array(
+    seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0
+) -> NDArray[np.uint32]:
+    """The four words of every (frame, index, draw), broadcast together; shape (..., 4).
+
+    The counter is (index, frame, draw, purpose), as in the kernels.
+    """
+    key0, key1 = (int(k) for k in seed_key(seed))
+    mask = np.uint64(_MASK)
+    x0, x1, x2, x3 = (
+        np.array(a, np.uint64) & mask
+        for a in np.broadcast_arrays(
+            np.asarray(index), np.asarray(frame), np.asarray(draw), np.asarray(int(purpose))
+        )
+    )
+    shift = np.uint64(32)
+    for _ in range(10):
+        p0, p1 = np.uint64(_M0) * x0, np.uint64(_M1) * x2
+        x0, x1, x2, x3 = (
+            (p1 >> shift) ^ x1 ^ np.uint64(key0),
+            p1 & mask,
+            (p0 >> shift) ^ x3 ^ np.uint64(key1),
+            p0 & mask,
+        )
+        key0, key1 = (key0 + _W0) & _MASK, (key1 + _W1) & _MASK
+    return np.stack([x0, x1, x2, x3], -1).astype(np.uint32)
+
+
+def uniform_array(
+    seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0
+) -> NDArray[np.float32]:
+    """Uniform float32 in [0, 1) from the first word of each counter."""
+    words = words_array(seed, purpose, frame, index, draw)[..., 0]
+    return (words >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+
+
+def normal_array(
+    seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0
+) -> NDArray[np.float32]:
+    """Standard normal float32 from the first two words of each counter: the first of `normal_pair`."""
+    words = words_array(seed, purpose, frame, index, draw)
+    u = np.minimum((words[..., 0].astype(np.float32) + np.float32(1.0)) * _TO_UNIT, np.float32(1.0))
+    angle = np.float32(2.0 * math.pi) * (
+        (words[..., 1] >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+    )
+    return np.sqrt(np.float32(-2.0) * np.log(u)) * np.cos(angle)

@@ -1,0 +1,105 @@
+"""Tussock's own mesh file: a binary PLY that loses nothing.
+
+Vertices are float32 and triangles uint32, as in memory; each material is a JSON comment in the header, each
+triangle names its own. Other programs read the shape, and the materials' colours as face colours.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.scene.material import Material
+from tussock.scene.mesh import Mesh
+from tussock.whole_files import whole_file
+
+__all__ = ["is_tussock_ply", "load_ply", "save_ply"]
+
+_MARK = "comment tussock mesh 1"
+_MATERIAL = "comment material "
+_LONGEST_HEADER = 1 << 24
+
+_VERTEX = np.dtype([("xyz", "<f4", 3)])
+_FACE = np.dtype([("corners", "u1"), ("triangle", "<u4", 3), ("rgb", "u1", 3)])
+_FACE_OF_MATERIAL = np.dtype([*_FACE.descr, ("material", "<u2")])
+
+
+def save_ply(mesh: Mesh, path: Path, *, force: bool = False) -> None:
+    """Write ``mesh`` to ``path``; `load_ply` gives the same arrays, bit for bit."""
+    several = mesh.triangle_materials is not None
+    faces = np.empty(len(mesh.triangles), _FACE_OF_MATERIAL if several else _FACE)
+    faces["corners"] = 3
+    faces["triangle"] = mesh.triangles
+    faces["rgb"] = _screen_colors(mesh)[mesh.material_of_triangles]
+    if several:
+        faces["material"] = mesh.triangle_materials
+    header = [
+        "ply",
+        "format binary_little_endian 1.0",
+        _MARK,
+        *(_MATERIAL + json.dumps(m.model_dump(mode="json", exclude_unset=True)) for m in mesh.materials),
+        f"element vertex {len(mesh.vertices)}",
+        *(f"property float {axis}" for axis in "xyz"),
+        f"element face {len(faces)}",
+        "property list uchar uint vertex_indices",
+        *(f"property uchar {color}" for color in ("red", "green", "blue")),
+        *(["property ushort material"] if several else []),
+        "end_header",
+    ]
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        file.write("\n".join(header).encode("ascii") + b"\n")
+        file.write(mesh.vertices.astype("<f4", copy=False).tobytes())
+        file.write(faces.tobytes())
+
+
+def is_tussock_ply(path: Path) -> bool:
+    """Whether `save_ply` wrote this file."""
+    with path.open("rb") as file:
+        return _MARK.encode() in file.read(200).splitlines()
+
+
+def load_ply(path: Path) -> Mesh:
+    """Read what `save_ply` wrote; a file cut short or altered is an `InputError`."""
+    content = path.read_bytes()
+    end = content.find(b"end_header\n", 0, _LONGEST_HEADER)
+    if end < 0:
+        raise InputError(f"{path}: the mesh file is cut short in its header")
+    try:
+        lines = content[:end].decode("ascii").splitlines()
+        counts = {words[1]: int(words[2]) for line in lines if (words := line.split())[0] == "element"}
+        materials = [
+            Material.parse(json.loads(line.removeprefix(_MATERIAL)), f"{path}: material")
+            for line in lines
+            if line.startswith(_MATERIAL)
+        ]
+        layout = _FACE_OF_MATERIAL if "property ushort material" in lines else _FACE
+        vertex_count, face_count = counts["vertex"], counts["face"]
+    except (ValueError, KeyError, IndexError):
+        raise InputError(f"{path}: the mesh file's header is damaged") from None
+    start = end + len(b"end_header\n")
+    middle = start + vertex_count * _VERTEX.itemsize
+    expected = middle + face_count * layout.itemsize
+    if len(content) != expected:
+        raise InputError.of(
+            str(path), f"the mesh file must have {expected} bytes", len(content), "it is damaged"
+        )
+    vertices = np.frombuffer(content, _VERTEX, vertex_count, start)["xyz"]
+    faces = np.frombuffer(content, layout, face_count, middle)
+    if (faces["corners"] != 3).any():
+        raise InputError(f"{path}: the mesh file is damaged: not all faces are triangles")
+    return Mesh(
+        vertices.copy(),
+        faces["triangle"].copy(),
+        tuple(materials),
+        faces["material"].copy() if layout is _FACE_OF_MATERIAL else None,
+    )
+
+
+def _screen_colors(mesh: Mesh) -> NDArray[np.uint8]:
+    """sRGB of each material, shape (n, 3); the grey of the reflectance where it has no colour"""
+    linear = np.array([m.color or (m.reflectance,) * 3 for m in mesh.materials])
+    return np.round(255 * np.clip(linear, 0, 1) ** (1 / 2.2)).astype(np.uint8)

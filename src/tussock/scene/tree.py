@@ -1,0 +1,188 @@
+"""A broadleaf tree: trunk, limbs, branches, twigs, leaves.
+
+Limbs leave the trunk above the crown's base and reach for an egg-shaped crown, branches and twigs fill it, and
+leaves stand around the twigs. The number of triangles asked for is spent on detail, not on size: the more
+there are, the more branches, twigs and leaves, and the smaller each leaf, while the area of all leaves together
+stays what it was. A leaf area of four times the ground under the crown is usual for a broadleaf in summer.
+
+Left out: forks, roots, flowers, fruit, and limbs that avoid one another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.scene.leaves import LEAF_AREA, LEAF_TRIANGLES, leaf_shapes
+from tussock.scene.mesh import Mesh
+from tussock.scene.sizes import between, positive, whole
+from tussock.scene.stems import Stems, grow, sprout, tubes
+from tussock.scene.surfaces import SURFACES
+
+__all__ = ["tree"]
+
+FloatArray = NDArray[np.float64]
+
+_LIMBS = 26
+_ROOT = 0.03
+"""how far the trunk reaches below the ground, as a share of the height"""
+
+
+def tree(
+    *,
+    height: float = 12.0,
+    crown_radius: float = 4.5,
+    crown_base: float | None = None,
+    trunk_radius: float | None = None,
+    leaf_area: float | None = None,
+    triangles: int = 100_000,
+    seed: int = 0,
+) -> Mesh:
+    """A tree that stands on z = 0, its trunk at the origin; the trunk goes on a little below the ground.
+
+    ``height`` and ``crown_radius`` (the furthest reach from the trunk), both to within a leaf; ``crown_base``,
+    height of the lowest limb (a quarter of the height unless given); ``trunk_radius`` at the ground (a fiftieth
+    of the height) [m]; ``leaf_area``, one side of all leaves together [m²] (four times the ground under the
+    crown); ``triangles``: as many as asked for, less at most three.
+    """
+    positive("tree height", height)
+    positive("tree crown_radius", crown_radius)
+    base = 0.25 * height if crown_base is None else between("tree crown_base", crown_base, 0.0, 0.8 * height)
+    girth = height / 50 if trunk_radius is None else positive("tree trunk_radius", trunk_radius)
+    area = 4 * np.pi * crown_radius**2 if leaf_area is None else positive("tree leaf_area", leaf_area)
+    whole("tree triangles", triangles, 5_000)
+    rng = np.random.Generator(np.random.Philox(whole("tree seed", seed, 0)))
+
+    fine = triangles >= 40_000
+    stems = _skeleton(height, crown_radius, base, girth, twigs=_twig_count(triangles), fine=fine, rng=rng)
+    sides = (16, 10, 6, 3) if fine else (8, 4, 3, 3)
+    wood = [tubes(order, n) for order, n in zip(stems, sides, strict=True)]
+    leaf_count = (triangles - sum(len(t) for _, t in wood)) // LEAF_TRIANGLES
+    # The crown's outermost leaves shall end at the height and the radius asked for.
+    leaf_length = np.sqrt(area / leaf_count / LEAF_AREA)
+    stems = _fitted(stems, height - 0.2 * leaf_length, crown_radius - 0.45 * leaf_length)
+    wood = [tubes(order, n) for order, n in zip(stems, sides, strict=True)]
+
+    bark, branch, leaf = SURFACES["bark"], SURFACES["branch"], SURFACES["leaf"]
+    parts = [Mesh(v, t, (bark if i == 0 else branch,)) for i, (v, t) in enumerate(wood)]
+    parts.append(Mesh(*_foliage(stems[-1], leaf_count, area, rng), (leaf,)))
+    return Mesh.joined(parts)
+
+
+def _twig_count(triangles: int) -> int:
+    """Twigs for a budget: about a dozen leaves each, after the coarser wood has had its share."""
+    return max(60, int((triangles - 5_000) / 72))
+
+
+def _skeleton(
+    height: float,
+    crown_radius: float,
+    base: float,
+    girth: float,
+    *,
+    twigs: int,
+    fine: bool,
+    rng: np.random.Generator,
+) -> list[Stems]:
+    """Trunk, limbs, branches and twigs, each order grown from the one before."""
+    root = np.array([[0.0, 0.0, -_ROOT * height]])
+    trunk = grow(
+        root,
+        [[0.0, 0.0, 1.0]],
+        lengths=0.86 * height,
+        radii=[girth],
+        taper=0.18,
+        segments=14 if fine else 7,
+        wander=0.10,
+        rise=0.3,
+        rng=rng,
+    )
+    flare = 1 + 0.45 * np.exp(-np.linspace(0, 1, trunk.radii.shape[1]) * 16)
+    trunk = replace(trunk, radii=trunk.radii * flare)
+
+    low = (base + _ROOT * height) / (0.86 * height)
+    at = sprout(trunk, _LIMBS, first=low, down=1.05, spread=0.12, rng=rng)
+    # High limbs stand steep, low ones flat.
+    lifted = at.directions + np.stack([0 * at.fractions, 0 * at.fractions, 0.9 * (at.fractions - low)], 1)
+    lifted /= np.linalg.norm(lifted, axis=1, keepdims=True)
+    reach = _to_envelope(at.starts, lifted, height, crown_radius, base)
+    limbs = grow(
+        at.starts,
+        lifted,
+        lengths=reach * rng.uniform(0.78, 1.0, _LIMBS),
+        radii=np.minimum(0.62 * at.radii, 0.045 * reach),
+        taper=0.15,
+        segments=10 if fine else 4,
+        wander=0.35,
+        rise=0.25,
+        rng=rng,
+    )
+
+    count = max(2 * _LIMBS, int(1.6 * np.sqrt(_LIMBS * twigs)))
+    at = sprout(limbs, count, first=0.18, down=0.85, spread=0.2, rng=rng)
+    room = _to_envelope(at.starts, at.directions, height, crown_radius, base)
+    own = limbs.lengths[at.parents] * (0.62 - 0.36 * at.fractions) * rng.uniform(0.7, 1.15, count)
+    branches = grow(
+        at.starts,
+        at.directions,
+        lengths=np.clip(own, 0.05 * crown_radius, np.maximum(room, 0.08 * crown_radius)),
+        radii=np.clip(0.55 * at.radii, 0.004, 0.05),
+        taper=0.25,
+        segments=6 if fine else 2,
+        wander=0.45,
+        rise=0.2,
+        rng=rng,
+    )
+
+    at = sprout(branches, twigs, first=0.25, down=0.8, spread=0.25, rng=rng)
+    own = np.clip(0.45 * branches.lengths[at.parents], 0.025 * height, 0.06 * height)
+    young = grow(
+        at.starts,
+        at.directions,
+        lengths=own * rng.uniform(0.6, 1.2, twigs),
+        radii=np.clip(0.6 * at.radii, 0.002, 0.006),
+        taper=0.4,
+        segments=3 if fine else 1,
+        wander=0.4,
+        rise=-0.15,
+        rng=rng,
+    )
+    return [trunk, limbs, branches, young]
+
+
+def _to_envelope(
+    starts: FloatArray, directions: FloatArray, height: float, radius: float, base: float
+) -> FloatArray:
+    """Way (n,) [m] from inside the crown to its egg-shaped surface, along unit ``directions``."""
+    lower, upper = 0.85 * base, height
+    # The widest part lies below the middle; the ellipsoid is stretched to the crown's height.
+    centre = np.array([0.0, 0.0, lower + 0.46 * (upper - lower)])
+    stretch = np.array([radius, radius, 0.54 * (upper - lower)])
+    o, d = (starts - centre) / stretch, directions / stretch
+    a, b, c = (d * d).sum(1), (o * d).sum(1), (o * o).sum(1) - 1
+    inside = np.maximum(b * b - a * c, 0.0)
+    return np.maximum((-b + np.sqrt(inside)) / a, 0.0)
+
+
+def _fitted(stems: list[Stems], height: float, crown_radius: float) -> list[Stems]:
+    """The skeleton stretched so that it just reaches ``height`` and ``crown_radius`` [m]."""
+    points = np.concatenate([order.points.reshape(-1, 3) for order in stems])
+    wide = crown_radius / np.hypot(points[:, 0], points[:, 1]).max()
+    stretch = np.array([wide, wide, height / points[:, 2].max()])
+    return [replace(order, points=order.points * stretch) for order in stems]
+
+
+def _foliage(
+    twigs: Stems, count: int, area: float, rng: np.random.Generator
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """``count`` leaves of ``area`` [m²] together, along the outer part of the twigs."""
+    at = sprout(twigs, count, first=0.15, down=0.9, spread=0.25, rng=rng)
+    lengths = rng.uniform(0.7, 1.3, count)
+    lengths *= np.sqrt(area / (LEAF_AREA * (lengths**2).sum()))
+    # Leaves turn to the light: up, give or take, and their tips hang a little.
+    normals = np.array([0.0, 0.0, 1.0]) + 0.55 * rng.standard_normal((count, 3))
+    axes = at.directions - np.array([0.0, 0.0, 0.35])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    return leaf_shapes(at.starts, axes, normals, lengths)

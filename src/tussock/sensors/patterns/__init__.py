@@ -1,0 +1,1 @@
+"""Scan patterns: where a sensor looks, and when. One pattern a file."""

@@ -1,0 +1,90 @@
+"""What every scan pattern can do: say how long a frame takes, and list the pulses of any frame.
+
+A pattern is pure geometry and time in the sensor's own frame (x forward, y left, z up, azimuth
+counter-clockwise from x). Frame k covers the time k·T to (k+1)·T of one endless stream of pulses, so a run
+cut into parts fires exactly the pulses of the whole run.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field
+
+from tussock.sensors.pulses import Pulses
+from tussock.settings import Settings
+
+__all__ = ["Degrees", "DegreesList", "FiniteList", "Pattern", "Positive", "decimal", "towards"]
+
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Degrees = Annotated[float, Field(ge=-360.0, le=360.0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _evenly(value: Any) -> Any:
+    """``{ first = -24.8, last = 2.0, count = 64 }`` stands for evenly spaced values."""
+    if not isinstance(value, dict):
+        return value
+    if set(value) != {"first", "last", "count"}:
+        raise ValueError("must be a list, or a table of first, last and count")
+    count = value["count"]
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 65535:
+        raise ValueError("count must be a whole number from 1 to 65535")
+    try:
+        first, last = float(value["first"]), float(value["last"])
+    except (TypeError, ValueError):
+        raise ValueError("first and last must be numbers") from None
+    return tuple(np.linspace(first, last, count).tolist())
+
+
+FiniteList = Annotated[tuple[Finite, ...], BeforeValidator(_evenly)]
+DegreesList = Annotated[tuple[Degrees, ...], BeforeValidator(_evenly)]
+
+
+class Pattern(Settings):
+    """Base of all patterns; `kind` in a file chooses one of them."""
+
+    kind: str
+
+    def model_post_init(self, context: Any) -> None:
+        # A pattern made in Python need not name its kind, but a changed copy is parsed and must find it.
+        self.__pydantic_fields_set__.add("kind")
+
+    @property
+    @abstractmethod
+    def frame_period(self) -> float:
+        """[s] from the start of one frame to the start of the next."""
+
+    @property
+    @abstractmethod
+    def lasers(self) -> int:
+        """How many lasers (or pixels' own biases) the pattern tells apart."""
+
+    @abstractmethod
+    def pulses(self, frame: int) -> Pulses:
+        """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
+
+
+def decimal(value: float) -> Fraction:
+    """The number as it is written in a data sheet: 46.08 is 4608/100, not its nearest binary fraction."""
+    return Fraction(repr(float(value)))
+
+
+def towards(azimuths: NDArray[np.float64], elevations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Unit vectors for azimuths and elevations [rad], shape (n, 3)."""
+    level = np.cos(elevations)
+    return np.stack([level * np.cos(azimuths), level * np.sin(azimuths), np.sin(elevations)], -1)
+
+
+def per_laser(values: Sequence[float], lasers: int, name: str) -> tuple[float, ...]:
+    """One value for each laser; nothing given means zero for all."""
+    if len(values) == 0:
+        return (0.0,) * lasers
+    if len(values) != lasers:
+        raise ValueError(f"{name} must list one value for each of the {lasers} lasers, not {len(values)}")
+    return tuple(values)

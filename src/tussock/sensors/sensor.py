@@ -1,0 +1,60 @@
+"""A sensor: its scan pattern, beam, receiver and noise, each with the source of its numbers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field
+
+from tussock.errors import InputError
+from tussock.sensors.beam import Beam
+from tussock.sensors.noise import Noise
+from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.pulses import Pulses
+from tussock.sensors.receiver import Receiver
+from tussock.settings import Settings
+
+__all__ = ["AnyPattern", "Sensor"]
+
+AnyPattern = Annotated[SpinningPattern, Field()]
+
+
+class Sensor(Settings):
+    """Everything the simulation needs to know of a sensor; pose and scene are not part of it."""
+
+    name: str
+    description: str = ""
+    wavelength_nm: Annotated[float, Field(gt=0.0, lt=100_000.0)] = 905.0
+    pattern: AnyPattern
+    beam: Beam = Beam()
+    receiver: Receiver = Receiver()
+    noise: Noise = Noise()
+    sources: dict[str, str] = Field(default_factory=dict)
+    """where each group of numbers comes from"""
+
+    @property
+    def frame_period(self) -> float:
+        """[s] from the start of one frame to the start of the next."""
+        return self.pattern.frame_period
+
+    @property
+    def lasers(self) -> int:
+        """How many lasers the pattern tells apart; each has its own range bias."""
+        return self.pattern.lasers
+
+    @property
+    def rotation_hz(self) -> float:
+        """Revolutions (or scans) per second."""
+        return 1.0 / self.pattern.frame_period
+
+    def pulses(self, frame: int = 0) -> Pulses:
+        """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
+        return self.pattern.pulses(frame)
+
+    def with_(self, **settings: Any) -> Self:
+        """A copy with other settings: ``with_(rotation_hz=5)``, ``with_(**{"beam.rays": 9})``."""
+        if "rotation_hz" in settings:
+            if "rotation_hz" not in type(self.pattern).model_fields:
+                raise InputError(f"rotation_hz: {self.name} has a fixed frame rate and no rotation to set")
+            settings["pattern.rotation_hz"] = settings.pop("rotation_hz")
+        return self.changed(**settings)

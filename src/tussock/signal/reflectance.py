@@ -1,0 +1,30 @@
+"""How much of a ray comes back from a surface.
+
+Lambert, eq (1) of Goodin et al. (2018): I = ρ·I₀·cos θ with I₀ = 1, ρ the reflectance of the surface and θ the
+angle between ray and normal. A leaf or blade is seen from both sides alike.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+__all__ = ["cos_incidence", "lambert"]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def cos_incidence(dx: Any, dy: Any, dz: Any, nx: Any, ny: Any, nz: Any) -> Any:
+    """|cos θ| between a unit direction and a normal of any length; 0 for a normal of length 0."""
+    length2 = nx * nx + ny * ny + nz * nz
+    # Branch-free, so that the loop over lanes becomes vector code; the tiny term keeps 0/0 away.
+    cosine = abs(dx * nx + dy * ny + dz * nz) / np.float32(math.sqrt(length2 + np.float32(1e-37)))
+    return min(np.float32(cosine), np.float32(1.0))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def lambert(reflectance: Any, cosine: Any) -> Any:
+    """I = ρ cos θ"""
+    return reflectance * cosine

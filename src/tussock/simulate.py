@@ -1,0 +1,168 @@
+"""The story of a scan: a sensor fires into a scene, and a frame comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.frames.collect import Fired, collect
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.pulse_loop import Firing, PoseTable, Receiving, Slots, pulse_loop
+from tussock.randomness import check_seed, seed_key
+from tussock.scene.scene import Scene
+from tussock.sensors.pulses import Pulses
+from tussock.sensors.sensor import Sensor
+from tussock.signal.noise import laser_biases
+from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.world import World
+from tussock.version import VERSION
+
+__all__ = ["frames_between", "scan", "scan_range"]
+
+_BLOCK = 1024  # pulses a thread takes at a time
+_POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
+
+
+def scan(
+    scene: Scene | World,
+    sensor: Sensor,
+    pose: Pose | Trajectory | None = None,
+    *,
+    seed: int = 0,
+    frame: int = 0,
+    keep_misses: bool = False,
+    threads: int | None = None,
+    block: int = _BLOCK,
+) -> Frame:
+    """Scan a scene once: revolution or image number ``frame``, which starts at ``frame`` × the sensor's period.
+
+    ``pose`` is ``T_world_sensor``, standing or moving. The same seed gives the same bytes whatever the
+    ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
+    without return. Hand over a `World` instead of a `Scene` to scan many times without building it again.
+    """
+    world = scene if isinstance(scene, World) else World(scene)
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
+    start = frame * sensor.frame_period
+
+    pulses = sensor.pulses(frame)
+    firing = _firing(pulses, sensor)
+    poses = _pose_table(path, start, sensor.frame_period, world.origin)
+    moving = world.moving(start, start + sensor.frame_period)
+    receiving = _receiving(sensor, seed, frame)
+    slots = _slots(len(pulses), 1)
+    block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
+    run_on_threads(
+        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, firing, poses, receiving, slots,
+        block_counts,
+    )  # fmt: skip
+    fired = Fired(
+        firing.directions,
+        firing.origins,
+        firing.offsets,
+        firing.lasers,
+        pulses.azimuths,
+        pulses.elevations,
+        start,
+    )
+    columns = collect(
+        fired, slots, moving.tables, block, block_counts, keep_misses=keep_misses, threads=threads
+    )
+    return Frame(**columns, meta=_meta(world, sensor, seed, frame, len(pulses)), trajectory=path)
+
+
+def scan_range(
+    scene: Scene | World, sensor: Sensor, pose: Pose | Trajectory | None = None, *, start: float, end: float,
+    **options: Any,
+) -> Iterator[Frame]:  # fmt: skip
+    """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`."""
+    world = scene if isinstance(scene, World) else World(scene)
+    for frame in frames_between(sensor, start, end):
+        yield scan(world, sensor, pose, frame=frame, **options)
+
+
+def frames_between(sensor: Sensor, start: float, end: float) -> range:
+    """Numbers of the frames that start in [start, end): any cut of the time gives each frame once."""
+    if not (np.isfinite(start) and np.isfinite(end)) or not 0 <= start <= end:
+        raise InputError.of("time range", "must be 0 <= start <= end [s]", (start, end))
+    period = sensor.frame_period
+    # A cut that is meant to be on a frame's start must not miss it by a rounding error.
+    return range(int(np.ceil(start / period - 1e-9)), int(np.ceil(end / period - 1e-9)))
+
+
+def _checked_block(block: int) -> int:
+    if block < 16 or block % 16:
+        raise InputError.of("block", "must be a multiple of 16 above 0", block)
+    return block
+
+
+def _firing(pulses: Pulses, sensor: Sensor) -> Firing:
+    offsets = sensor.beam.stencil().astype(np.float64)
+    length = np.sqrt(1 + (offsets**2).sum(1, keepdims=True))
+    stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
+    origins = np.zeros((1, 3), np.float32) if pulses.origins is None else pulses.origins
+    return Firing(pulses.directions, origins, pulses.offsets, pulses.lasers, stencil, sensor.frame_period)
+
+
+def _pose_table(path: Trajectory, start: float, period: float, origin: NDArray[np.float64]) -> PoseTable:
+    """Poses at even steps and at the path's own knots, from the start of the frame to its end."""
+    if not path.moving:
+        return PoseTable(np.zeros(1), path.positions - origin, path.quaternions.copy())
+    if start < path.times[0] - 1e-9 or start + period > path.times[-1] + 1e-9:
+        raise InputError.of(
+            "trajectory", f"must cover the frame from {start:g} s to {start + period:g} s",
+            f"{path.times[0]:g} s to {path.times[-1]:g} s", "scan a shorter time range",
+        )  # fmt: skip
+    even = np.linspace(start, start + period, max(2, int(np.ceil(period / _POSE_STEP)) + 1))
+    inside = path.times[(path.times > start) & (path.times < start + period)]
+    times = np.unique(np.concatenate([even, inside]))
+    positions, quaternions = path.at(times)
+    flips = np.cumprod(np.where((quaternions[1:] * quaternions[:-1]).sum(1) < 0, -1.0, 1.0))
+    quaternions[1:] *= flips[:, None]
+    return PoseTable(times - start, positions - origin, quaternions)
+
+
+def _receiving(sensor: Sensor, seed: int, frame: int) -> Receiving:
+    receiver, noise = sensor.receiver, sensor.noise
+    key0, key1 = seed_key(seed)
+    return Receiving(
+        np.float32(receiver.min_range_m),
+        np.float32(receiver.max_range_m),
+        np.float32(receiver.range_step_m),
+        np.float32(noise.ray_sigma_m),
+        laser_biases(noise.bias_sigma_m, sensor.lasers, seed),
+        key0,
+        key1,
+        np.uint32(frame),
+    )
+
+
+def _slots(pulses: int, returns: int) -> Slots:
+    def room(dtype: Any) -> NDArray[Any]:
+        return np.empty((pulses, returns), dtype)
+
+    return Slots(
+        np.empty(pulses, np.uint8),
+        room(np.float32), room(np.float32), room(np.float32),
+        room(np.uint32), room(np.uint32), room(np.uint32), room(np.uint8),
+    )  # fmt: skip
+
+
+def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> dict[str, Any]:
+    return {
+        "tussock": VERSION,
+        "seed": seed,
+        "frame": frame,
+        "start_s": frame * sensor.frame_period,
+        "pulses": pulses,
+        "scene": world.name,
+        "sensor": sensor.model_dump(mode="json"),
+        "objects": {thing.id: thing.name for thing in world.objects},
+        "labels": world.labels,
+        "materials": [material.name for material in world.materials],
+    }

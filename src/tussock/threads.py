@@ -1,0 +1,73 @@
+"""Work on all cores: kernels that release the interpreter, called from a pool of threads.
+
+A kernel takes ``(worker, workers, ...)`` and does the blocks ``worker, worker + workers, …`` of its work. Which
+thread does a block never changes the block's result. The pool may be used from several threads at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tussock.errors import InputError
+
+__all__ = ["cores", "resolve_threads", "run_on_threads"]
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resolve_threads(threads: int | None) -> int:
+    """The asked number of threads; None: TUSSOCK_THREADS, else one a core."""
+    if threads is None:
+        text = os.environ.get("TUSSOCK_THREADS", "")
+        if not text:
+            return cores()
+        if not text.isdigit():
+            raise InputError.of("TUSSOCK_THREADS", "must be a whole number above 0", text)
+        threads = int(text)
+    if not 1 <= threads <= 4096:
+        raise InputError.of("threads", "must be from 1 to 4096", threads)
+    return threads
+
+
+def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any) -> None:
+    """Call ``kernel(worker, threads, *args)`` for every worker and wait for all."""
+    if threads == 1:
+        kernel(0, 1, *args)
+        return
+    pool = _pool_of(threads - 1)
+    others = [pool.submit(kernel, worker, threads, *args) for worker in range(1, threads)]
+    try:
+        kernel(0, threads, *args)
+    finally:
+        # The others write into our arrays: never leave them running behind the caller's back.
+        for other in others:
+            other.result()
+
+
+def _pool_of(size: int) -> ThreadPoolExecutor:
+    global _pool, _pool_size
+    with _lock:
+        if _pool is None or _pool_size < size:
+            # An outgrown pool finishes what it was given; its threads end when it is collected.
+            _pool, _pool_size = ThreadPoolExecutor(size, thread_name_prefix="tussock"), size
+        return _pool
+
+
+def _forget_pool() -> None:
+    global _pool, _pool_size, _lock
+    _pool, _pool_size, _lock = None, 0, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

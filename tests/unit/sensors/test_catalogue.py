@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tussock.errors import InputError
+from tussock.sensors.catalogue import load_sensor, sensor_names
+
+
+def test_every_sensor_loads_fires_and_names_its_sources() -> None:
+    assert {"hdl-64e-s2", "hdl-32e", "vlp-16", "vlp-32c", "vls-128"} <= set(sensor_names())
+    for name in sensor_names():
+        sensor = load_sensor(name)
+        pulses = sensor.pulses(0)
+        assert sensor.name == name
+        assert sensor.description
+        assert {"pattern", "timing", "beam", "receiver", "noise", "wavelength"} <= set(sensor.sources), name
+        assert all(len(text) > 10 and "\n" not in text for text in sensor.sources.values()), name
+        assert len(pulses) > 0
+        assert pulses.lasers.max() < sensor.lasers
+        assert np.all(np.diff(pulses.offsets) >= 0)
+        np.testing.assert_allclose(np.linalg.norm(pulses.directions, axis=1), 1.0, atol=1e-6)
+
+
+def test_names_are_found_in_any_case_and_the_nearest_is_named() -> None:
+    assert load_sensor("HDL-32E") is load_sensor("hdl_32e")
+    with pytest.raises(InputError, match="did you mean 'hdl-32e'"):
+        load_sensor("hdl-33e")
+
+
+def test_a_users_file_changes_single_keys_of_its_base(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "hdl-32e"\n[pattern]\nrotation_hz = 20.0\n[beam]\nrays = 9\n')
+    mine, base = load_sensor(path), load_sensor("hdl-32e")
+    assert mine.name == "mine"
+    assert mine.rotation_hz == 20.0
+    assert mine.beam.rays == 9
+    assert mine.beam.divergence_horizontal_mrad == base.beam.divergence_horizontal_mrad
+    assert mine.pattern.elevation_deg == base.pattern.elevation_deg
+    other = tmp_path / "other.toml"
+    other.write_text('base = "mine.toml"\nname = "second"\n[noise]\nray_sigma_m = 0.5\n')
+    second = load_sensor(str(other))
+    assert (second.name, second.beam.rays, second.noise.ray_sigma_m) == ("second", 9, 0.5)
+
+
+def test_a_whole_sensor_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "fan.toml"
+    path.write_text(
+        '[pattern]\nkind = "spinning"\nelevation_deg = { first = -10, last = 10, count = 5 }\n'
+        "steps = 100\nrotation_hz = 2.0\nclockwise = false\n"
+    )
+    sensor = load_sensor(path)
+    assert len(sensor.pulses(0)) == 500
+    assert sensor.frame_period == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "pattern: is required"),
+        ('base = "hdl-23e"', "did you mean 'hdl-32e'"),
+        ('base = "self.toml"', "its own base"),
+        ("base = 3", "must be the name or the file"),
+        ('base = "gone.toml"', "no such file"),
+        ('base = "hdl-32e"\n[pattern]\nrotation_hz = 50.0', "within 5 and 20 Hz"),
+        ('base = "hdl-32e"\n[pattern]\nrotation = 5.0', "did you mean 'rotation_hz'"),
+        ('base = "hdl-32e"\n[receiver]\nmin_range_m = -1.0', "min_range_m"),
+        ('base = "hdl-32e"\n[beam]\ndivergence_horizontal_mrad = -1.0', "divergence_horizontal_mrad"),
+        ('[pattern]\nkind = "spining"', "spin"),
+        ("[pattern", "not valid TOML"),
+    ],
+)
+def test_mistakes_in_a_users_file_are_one_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "self.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        load_sensor(path)
+    assert message in str(error.value)
+    assert str(tmp_path) in str(error.value) or "catalogue" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_changed_copies_are_checked_again() -> None:
+    sensor = load_sensor("hdl-64e-s2")
+    assert sensor.with_(rotation_hz=5).frame_period == 0.2
+    assert sensor.with_(**{"beam.rays": 9, "receiver.max_range_m": 50.0}).receiver.max_range_m == 50.0
+    with pytest.raises(InputError, match="within 5 and 15 Hz"):
+        sensor.with_(rotation_hz=20)
+    with pytest.raises(InputError, match="did you mean 'rays'"):
+        sensor.with_(**{"beam.ray": 9})
