@@ -18,9 +18,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tussock.kernels import inline_kernel, kernel
 from tussock.randomness import Purpose, normal_pair, philox
 from tussock.signal.noise import noisy_range, quantised
 from tussock.signal.reflectance import cos_incidence, lambert
@@ -91,7 +91,7 @@ class Slots(NamedTuple):
     kind: NDArray[np.uint8]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pulse_loop(
     worker: int, workers: int, block: int, standing: Any, moving: Any, tables: Any, firing: Any, poses: Any,
     receiving: Any, slots: Any, block_counts: Any,
@@ -124,7 +124,7 @@ def pulse_loop(
 ORIGIN, AXIS, LEFT, UP, RAY_TIME = 0, 3, 6, 9, 12  # first rows of `aim`
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _aim(firing: Any, poses: Any, first: int, turn: Any, aim: Any) -> None:
     """Put the axes of sixteen pulses into the world; lanes past the last pulse repeat it.
 
@@ -154,7 +154,7 @@ def _aim(firing: Any, poses: Any, first: int, turn: Any, aim: Any) -> None:
             _turned(turn, l, -z * ly, z * lx, x * ly - y * lx, aim, UP)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def _turned(turn: Any, l: int, x: Any, y: Any, z: Any, aim: Any, at: int) -> None:
     """A vector of the sensor in the world, into three rows of ``aim``."""
     aim[at, l] = turn[0, l] * x + turn[1, l] * y + turn[2, l] * z
@@ -162,7 +162,7 @@ def _turned(turn: Any, l: int, x: Any, y: Any, z: Any, aim: Any, at: int) -> Non
     aim[at + 2, l] = turn[6, l] * x + turn[7, l] * y + turn[8, l] * z
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _interpolate(poses: Any, offsets: Any, first: int, turn: Any) -> None:
     """The pose of every lane at its own time, between two rows of the table."""
     last = len(offsets) - 1
@@ -184,7 +184,7 @@ def _interpolate(poses: Any, offsets: Any, first: int, turn: Any) -> None:
             turn[9 + i, l] = u[i] + s * (v[i] - u[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _set_pose(turn: Any, l: int, qx: float, qy: float, qz: float, qw: float) -> None:
     """The rotation matrix of a quaternion of any length, into nine rows of ``turn``."""
     w = 2.0 / (qx * qx + qy * qy + qz * qz + qw * qw)
@@ -205,7 +205,7 @@ def _set_pose(turn: Any, l: int, qx: float, qy: float, qz: float, qw: float) -> 
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _standing_pose(poses: Any) -> Any:
     """The pose of every lane of a sensor that stands, shape (12, lanes)."""
     turn = np.empty((12, LANES), np.float64)
@@ -217,7 +217,7 @@ def _standing_pose(poses: Any) -> Any:
     return turn
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _load(packet: Any, bits: Any, aim: Any, stencil: Any, k: int, reach: Any) -> None:
     """Fill the packet with sub-ray ``k`` of every lane."""
     c0, c1, c2 = stencil[k, 0], stencil[k, 1], stencil[k, 2]
@@ -238,7 +238,7 @@ def _load(packet: Any, bits: Any, aim: Any, stencil: Any, k: int, reach: Any) ->
         bits[row.INST_PRIM, l] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scatter(packet: Any, bits: Any, tables: Any, k: int, ranges: Any, energies: Any, ids: Any) -> None:
     """Range and energy of the hit of every lane, and what was hit."""
     for l in range(LANES):
@@ -266,7 +266,7 @@ def _scatter(packet: Any, bits: Any, tables: Any, k: int, ranges: Any, energies:
         ids[2, k, l] = bits[row.INST_PRIM, l]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def material_of(tables: Any, geometry: Any, primitive: Any) -> Any:
     """Number of the material of a triangle."""
     material = tables.geometry_material[geometry]
@@ -275,7 +275,7 @@ def material_of(tables: Any, geometry: Any, primitive: Any) -> Any:
     return np.int32(tables.primitives[-1 - np.int64(material) + np.int64(primitive)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _receive(
     receiving: Any, lasers: Any, first: int, ranges: Any, energies: Any, ids: Any, normals: Any, slots: Any
 ) -> int:
@@ -302,7 +302,7 @@ def _receive(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_normals(key0: Any, key1: Any, first: int, frame: Any, normals: Any) -> None:
     """One standard normal a lane."""
     for l in range(LANES):

@@ -13,10 +13,11 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import uint32, uint64
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError
+from tussock.kernels import inline_kernel
 
 __all__ = [
     "Purpose",
@@ -67,7 +68,7 @@ def seed_key(seed: int) -> tuple[np.uint32, np.uint32]:
     return np.uint32(seed & _MASK), np.uint32(seed >> 32)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def philox(k0: Any, k1: Any, c0: Any, c1: Any, c2: Any, c3: Any) -> Any:
     """Four random words of the key (k0, k1) and the counter (c0, c1, c2, c3)."""
     x0, x1, x2, x3 = uint32(c0), uint32(c1), uint32(c2), uint32(c3)
@@ -83,14 +84,14 @@ def philox(k0: Any, k1: Any, c0: Any, c1: Any, c2: Any, c3: Any) -> Any:
     return x0, x1, x2, x3
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def uniform(word: Any) -> Any:
     """A word as a float32 in [0, 1)."""
     # 24 bits: what a float32 holds exactly, so that 1.0 cannot appear by rounding.
     return np.float32(uint32(word) >> uint32(8)) * np.float32(2.0**-24)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def normal_pair(word0: Any, word1: Any) -> Any:
     """Two words as two independent standard normal float32 (Box-Muller)."""
     u = (np.float32(uint32(word0)) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
@@ -110,9 +111,7 @@ def words_array(
     mask = np.uint64(_MASK)
     x0, x1, x2, x3 = (
         np.array(a, np.uint64) & mask
-        for a in np.broadcast_arrays(
-            np.asarray(index), np.asarray(frame), np.asarray(draw), np.asarray(int(purpose))
-        )
+        for a in np.broadcast_arrays(np.asarray(index), np.asarray(frame), np.asarray(draw), np.asarray(int(purpose)))
     )
     shift = np.uint64(32)
     for _ in range(10):
@@ -141,7 +140,5 @@ def normal_array(
     """Standard normal float32 from the first two words of each counter: the first of `normal_pair`."""
     words = words_array(seed, purpose, frame, index, draw)
     u = np.minimum((words[..., 0].astype(np.float32) + np.float32(1.0)) * _TO_UNIT, np.float32(1.0))
-    angle = np.float32(2.0 * math.pi) * (
-        (words[..., 1] >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
-    )
+    angle = np.float32(2.0 * math.pi) * ((words[..., 1] >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24))
     return np.sqrt(np.float32(-2.0) * np.log(u)) * np.cos(angle)

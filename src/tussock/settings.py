@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic._internal._model_construction import ModelMetaclass
 
 from tussock.errors import InputError, nearest
 
 __all__ = ["Settings", "read_toml"]
 
 
-class _OneLineErrors(type(BaseModel)):  # type: ignore[misc]
+class _OneLineErrors(ModelMetaclass):
     """Turns pydantic's report into `InputError` where a model is built by name from Python.
 
     Nested models are validated without this call, so the outermost model reports the whole path.

@@ -70,9 +70,7 @@ def scan(
         pulses.elevations,
         start,
     )
-    columns = collect(
-        fired, slots, moving.tables, block, block_counts, keep_misses=keep_misses, threads=threads
-    )
+    columns = collect(fired, slots, moving.tables, block, block_counts, keep_misses=keep_misses, threads=threads)
     return Frame(**columns, meta=_meta(world, sensor, seed, frame, len(pulses)), trajectory=path)
 
 

@@ -42,9 +42,7 @@ def read(name: str, blocks_per_cycle: int, unit: float) -> Recording:
     azimuths = (blocks[:, 2] + 256 * blocks[:, 3]) / 100
     ranges = (blocks[:, 4::3] + 256 * blocks[:, 5::3]) * unit
     times = raw[:, 1200:1204] @ np.array([1, 256, 256**2, 256**3])
-    return Recording(
-        azimuths[::blocks_per_cycle], ranges.reshape(len(azimuths) // blocks_per_cycle, -1), times
-    )
+    return Recording(azimuths[::blocks_per_cycle], ranges.reshape(len(azimuths) // blocks_per_cycle, -1), times)
 
 
 CASES = [
@@ -89,9 +87,7 @@ def test_the_recorded_vls_128_is_slower_than_its_manual() -> None:
     ("sensor_name", "folder", "blocks", "within"),
     [("vlp-32c", "vlp32c_static", 1, 0.02), ("vls-128-recorded", "vls128_static", 4, 0.05)],
 )
-def test_directions_agree_with_another_decoder(
-    sensor_name: str, folder: str, blocks: int, within: float
-) -> None:
+def test_directions_agree_with_another_decoder(sensor_name: str, folder: str, blocks: int, within: float) -> None:
     """The recorded ranges along our laser directions land on the points another decoder made of them.
 
     A wrong order, sign or offset of the lasers would put them 0.1 m (VLP-32C) or 0.5 m (VLS-128) off.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tussock.frames.columns import COLUMNS
+from tussock.kernels import kernel
 from tussock.threads import run_on_threads
 
 __all__ = ["Fired", "collect"]
@@ -34,9 +34,7 @@ def collect(
     """The columns of a frame. ``block_counts`` is the number of returns of every block of pulses."""
     rows = block_counts
     if keep_misses:
-        misses = (
-            np.add.reduceat(slots.counts == 0, np.arange(0, len(fired.lasers), block)) if len(rows) else rows
-        )
+        misses = np.add.reduceat(slots.counts == 0, np.arange(0, len(fired.lasers), block)) if len(rows) else rows
         rows = rows + misses
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(rows, out=starts[1:])
@@ -61,7 +59,7 @@ def _room_for(rows: int) -> dict[str, NDArray[Any]]:
 _Out = NamedTuple("_Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(
     worker: int,
     workers: int,

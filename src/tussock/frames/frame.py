@@ -49,9 +49,7 @@ class Frame:
             array = np.asarray(getattr(self, column.name), column.dtype)
             shape = (rows,) if column.width == 1 else (rows, column.width)
             if array.shape != shape:
-                raise InputError.of(
-                    f"frame column {column.name}", f"must have the shape {shape}", array.shape
-                )
+                raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
             object.__setattr__(self, column.name, array)
 
     def __len__(self) -> int:

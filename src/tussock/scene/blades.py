@@ -51,8 +51,7 @@ def blades(
     root = np.asarray(roots, float)
     n = len(root)
     height, width, heading, lean, bend = (
-        np.broadcast_to(np.asarray(v, float), (n,))[:, None]
-        for v in (heights, widths, headings, leans, bends)
+        np.broadcast_to(np.asarray(v, float), (n,))[:, None] for v in (heights, widths, headings, leans, bends)
     )
     s = np.linspace(0.0, 1.0, segments + 1)
     middle = (s[:-1] + s[1:]) / 2

@@ -41,9 +41,7 @@ def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
     )
     scene.add(_wall(side), name="wall", label="wall")
     tile = grass_tile(blades=22, height=0.35, width=0.012, segments=segments, seed=seed)
-    scene.add(
-        tile, name="grass", label="grass", tags=("vegetation",), placements=grass_on(relief, side, seed=seed)
-    )
+    scene.add(tile, name="grass", label="grass", tags=("vegetation",), placements=grass_on(relief, side, seed=seed))
     shape = tree(height=12.0, crown_radius=4.5, triangles=tree_triangles, seed=seed)
     scene.add(
         shape,

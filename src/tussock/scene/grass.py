@@ -67,8 +67,8 @@ def grass_tile(
     dry = np.zeros(n, np.uint16)
     dry[: round(dead * n)] = 1
     if not dry.any():
-        return Mesh(vertices, triangles, (SURFACES["grass"],))
-    return Mesh(
+        return Mesh.of(vertices, triangles, (SURFACES["grass"],))
+    return Mesh.of(
         vertices,
         triangles,
         (SURFACES["grass"], SURFACES["dry-grass"]),

@@ -41,7 +41,5 @@ def meadow(*, seed: int = 0) -> Scene:
     scene = Scene("meadow")
     terrain = ground((_SIDE, _SIDE), cells=(200, 200), heights=relief, material=SURFACES["soil"])
     scene.add(terrain, name="terrain", label="terrain")
-    scene.add(
-        Mesh(vertices, triangles, (SURFACES["grass"],)), name="grass", label="grass", tags=("vegetation",)
-    )
+    scene.add(Mesh.of(vertices, triangles, (SURFACES["grass"],)), name="grass", label="grass", tags=("vegetation",))
     return scene

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError
 from tussock.scene.material import Material
@@ -62,6 +62,18 @@ class Mesh:
         object.__setattr__(self, "triangles", np.ascontiguousarray(triangles, np.uint32))
 
     @classmethod
+    def of(
+        cls,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        materials: tuple[Material, ...] = (Material(),),
+        triangle_materials: ArrayLike | None = None,
+    ) -> Mesh:
+        """From anything that NumPy takes as arrays of these shapes."""
+        chosen = None if triangle_materials is None else np.asarray(triangle_materials)
+        return cls(np.asarray(vertices), np.asarray(triangles), materials, chosen)
+
+    @classmethod
     def joined(cls, parts: Sequence[Mesh]) -> Mesh:
         """One mesh of several; equal materials become one, nothing else is merged."""
         if not parts:
@@ -72,14 +84,11 @@ class Mesh:
             raise InputError.of("mesh materials", "must be at most 65535", len(materials))
         offsets = np.cumsum([0] + [len(part.vertices) for part in parts])
         chosen = [
-            np.array([number[m] for m in part.materials], np.uint16)[part.material_of_triangles]
-            for part in parts
+            np.array([number[m] for m in part.materials], np.uint16)[part.material_of_triangles] for part in parts
         ]
         return cls(
             np.concatenate([part.vertices for part in parts]),
-            np.concatenate(
-                [part.triangles + np.uint32(at) for part, at in zip(parts, offsets, strict=False)]
-            ),
+            np.concatenate([part.triangles + np.uint32(at) for part, at in zip(parts, offsets, strict=False)]),
             tuple(materials),
             np.concatenate(chosen) if len(materials) > 1 else None,
         )

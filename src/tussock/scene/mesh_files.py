@@ -15,6 +15,7 @@ with more, or with coloured vertices, one of their mean colour. Textures are not
 from __future__ import annotations
 
 import json
+import re
 import struct
 import warnings
 from collections.abc import Iterator
@@ -33,9 +34,7 @@ __all__ = ["MESH_SUFFIXES", "load_mesh", "save_mesh"]
 
 MESH_SUFFIXES = (".glb", ".gltf", ".obj", ".ply", ".stl")
 
-_Y_UP_TO_Z_UP = np.array(
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-)
+_Y_UP_TO_Z_UP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 _MOST_FACE_COLORS = 64
 
 
@@ -70,9 +69,7 @@ def load_mesh(path: Path, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
         raise InputError(f"{path}: not a readable {suffix[1:].upper()} file ({why})") from None
     if not parts:
         raise InputError(f"{path}: holds no triangles")
-    upright = (
-        _Y_UP_TO_Z_UP if (up_axis or ("y" if suffix in (".glb", ".gltf") else "z")) == "y" else np.eye(4)
-    )
+    upright = _Y_UP_TO_Z_UP if (up_axis or ("y" if suffix in (".glb", ".gltf") else "z")) == "y" else np.eye(4)
     try:
         meshes = [_placed(mesh, upright @ transform) for mesh, transform in parts]
         return _without_flat_triangles(Mesh.joined(meshes))
@@ -88,12 +85,8 @@ def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         warnings.simplefilter("ignore")
         # NumPy's text parser only warns when it stops at something that is no number.
         warnings.filterwarnings("error", message=".*string or file could not be read.*")
-        kept = (
-            {"process": False, "maintain_order": True}
-            if path.suffix.lower() == ".obj"
-            else {"process": False}
-        )
-        scene = trimesh.load_scene(str(path), **kept)
+        _refuse_cut_short(path)
+        scene: Any = trimesh.load_scene(str(path), process=False)
         extras = _gltf_materials(path)
         shapes: dict[str, Mesh] = {}
         named = _Names()
@@ -102,9 +95,40 @@ def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
             geometry = scene.geometry[name]
             if not isinstance(geometry, trimesh.Trimesh) or len(geometry.faces) == 0:
                 continue
+            _refuse_missing_rows(geometry.metadata.get("_ply_raw", {}))
             if name not in shapes:
                 shapes[name] = _converted(geometry, extras, named)
             yield shapes[name], np.asarray(transform, float)
+
+
+def _refuse_cut_short(path: Path) -> None:
+    """Damage that trimesh passes over or reports as something else."""
+    size = path.stat().st_size
+    if size == 0:
+        raise InputError("is empty")
+    if path.suffix.lower() == ".stl":
+        with path.open("rb") as file:
+            head = file.read(84)
+        if not head.lstrip().startswith(b"solid"):
+            expected = 84 + 50 * struct.unpack_from("<I", head, 80)[0] if len(head) == 84 else 84
+            if size != expected:
+                raise InputError.of("STL file", f"must have {expected} bytes", size, "it is cut short or damaged")
+    elif path.suffix.lower() == ".obj":
+        text = path.read_text(encoding="utf-8", errors="replace")
+        short = re.search(r"^f[ \t]+\S+(?:[ \t]+\S+)?[ \t]*$", text, re.MULTILINE)
+        if short:
+            raise InputError.of(
+                "OBJ face", "must have three corners or more", short.group(), "is the file cut short?"
+            )
+
+
+def _refuse_missing_rows(elements: dict[str, Any]) -> None:
+    """An ASCII PLY that ends before the rows its header promises."""
+    for name, element in elements.items():
+        rows = element.get("data")
+        got = len(next(iter(rows.values()), ())) if isinstance(rows, dict) else len(() if rows is None else rows)
+        if got != element["length"]:
+            raise InputError.of(f"PLY element {name}", f"must have {element['length']} rows", got, "it is cut short")
 
 
 def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
@@ -124,7 +148,7 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
     else:
         materials = (named.unique(_of_visual(getattr(visual, "material", None), gltf)),)
     one = chosen is None or len(materials) == 1
-    return Mesh(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen)
+    return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen)
 
 
 def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
@@ -141,6 +165,8 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         # MTL does not say whether Kd is linear; the programs that write it mostly mean it so.
         diffuse = getattr(material, "diffuse", None)
         linear = np.asarray(material.main_color if diffuse is None else diffuse, float)[:3] / 255
+        exact = np.asarray(getattr(material, "kwargs", {}).get("kd", ()), float)  # before trimesh rounds it
+        linear = np.clip(exact, 0, 1) if exact.shape == (3,) else linear
         picture = getattr(material, "image", None)
     if picture is not None:
         linear = linear * _mean_color(picture)
@@ -204,9 +230,7 @@ def _placed(mesh: Mesh, transform: NDArray[np.float64]) -> Mesh:
     turn, shift = transform[:3, :3], transform[:3, 3]
     mirrored = np.linalg.det(turn) < 0
     triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
-    return Mesh(
-        mesh.vertices.astype(float) @ turn.T + shift, triangles, mesh.materials, mesh.triangle_materials
-    )
+    return Mesh.of(mesh.vertices.astype(float) @ turn.T + shift, triangles, mesh.materials, mesh.triangle_materials)
 
 
 def _without_flat_triangles(mesh: Mesh) -> Mesh:

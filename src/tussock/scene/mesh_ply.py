@@ -84,9 +84,7 @@ def load_ply(path: Path) -> Mesh:
     middle = start + vertex_count * _VERTEX.itemsize
     expected = middle + face_count * layout.itemsize
     if len(content) != expected:
-        raise InputError.of(
-            str(path), f"the mesh file must have {expected} bytes", len(content), "it is damaged"
-        )
+        raise InputError.of(str(path), f"the mesh file must have {expected} bytes", len(content), "it is damaged")
     vertices = np.frombuffer(content, _VERTEX, vertex_count, start)["xyz"]
     faces = np.frombuffer(content, layout, face_count, middle)
     if (faces["corners"] != 3).any():

@@ -69,9 +69,7 @@ class Placements:
         else:
             angle = np.asarray(0.0 if yaw is None else yaw, np.float64)
             if angle.shape not in ((), (n,)):
-                raise InputError.of(
-                    "placement yaw", f"must be one number or {n}, one a placement", angle.shape
-                )
+                raise InputError.of("placement yaw", f"must be one number or {n}, one a placement", angle.shape)
             c, s = np.cos(angle), np.sin(angle)
             matrices[:, 0, 0], matrices[:, 0, 1] = c, -s
             matrices[:, 1, 0], matrices[:, 1, 1] = s, c

@@ -34,7 +34,7 @@ def box(size: ArrayLike = (1.0, 1.0, 1.0), *, material: Material = _DEFAULT) -> 
     # Corner k has the bits of k as its x, y and z.
     corners = (np.arange(8)[:, None] >> np.arange(3) & 1) - 0.5
     sides = np.array([[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]])
-    return Mesh(corners * sizes, _halved(sides), (material,))
+    return Mesh.of(corners * sizes, _halved(sides), (material,))
 
 
 def plane(size: ArrayLike = (1.0, 1.0), *, material: Material = _DEFAULT) -> Mesh:
@@ -71,7 +71,7 @@ def ground(
             raise InputError("ground heights: must be finite, got NaN or infinity; fill the holes")
     index = np.arange((nx + 1) * (ny + 1)).reshape(nx + 1, ny + 1)
     quads = np.stack([index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]], -1)
-    return Mesh(np.stack([x, y, z], -1).reshape(-1, 3), _halved(quads.reshape(-1, 4)), (material,))
+    return Mesh.of(np.stack([x, y, z], -1).reshape(-1, 3), _halved(quads.reshape(-1, 4)), (material,))
 
 
 def sphere(radius: float = 0.5, *, subdivisions: int = 4, material: Material = _DEFAULT) -> Mesh:
@@ -95,7 +95,7 @@ def sphere(radius: float = 0.5, *, subdivisions: int = 4, material: Material = _
         (a, b, c), (ab, bc, ca) = triangles.T, middle.T
         parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
         triangles = np.concatenate([np.stack(part, 1) for part in parts])
-    return Mesh(points * radius, triangles, (material,))
+    return Mesh.of(points * radius, triangles, (material,))
 
 
 def cylinder(
@@ -121,7 +121,7 @@ def cylinder(
         points.append(np.array([[0, 0, -height / 2], [0, 0, height / 2]]))
         triangles.append(np.stack([after, here, np.full(sides, 2 * sides)], 1))
         triangles.append(np.stack([here + sides, after + sides, np.full(sides, 2 * sides + 1)], 1))
-    return Mesh(np.concatenate(points), np.concatenate(triangles), (material,))
+    return Mesh.of(np.concatenate(points), np.concatenate(triangles), (material,))
 
 
 def _halved(quads: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -133,13 +133,7 @@ def _faces_of_icosahedron(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """The 20 triples of corners that are one edge (2, here) apart, each turned to face outward."""
     near = np.isclose(np.linalg.norm(points[:, None] - points[None], axis=2), 2.0)
     faces = np.array(
-        [
-            (a, b, c)
-            for a in range(12)
-            for b in range(a)
-            for c in range(b)
-            if near[a, b] and near[b, c] and near[a, c]
-        ]
+        [(a, b, c) for a in range(12) for b in range(a) for c in range(b) if near[a, b] and near[b, c] and near[a, c]]
     )
     a, b, c = (points[faces[:, i]] for i in range(3))
     inward = (np.cross(b - a, c - a) * a).sum(1) < 0

@@ -23,9 +23,7 @@ class _Ready(NamedTuple):
 _READY: dict[str, _Ready] = {
     "courtyard": _Ready(partial(courtyard, full=True), "300 m × 300 m, walled, 1.98 M blades, 50 trees"),
     "meadow": _Ready(meadow, "100 m × 100 m of grass on uneven ground, the benchmark"),
-    "yard": _Ready(
-        partial(courtyard, full=False), "60 m × 60 m, walled, grass and 6 trees: a small courtyard"
-    ),
+    "yard": _Ready(partial(courtyard, full=False), "60 m × 60 m, walled, grass and 6 trees: a small courtyard"),
 }
 
 

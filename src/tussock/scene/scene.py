@@ -66,17 +66,13 @@ class Scene:
             place = np.zeros(3) if position is None else np.asarray(position, float)
             if place.shape != (3,):
                 raise InputError.of("object position", "must be three numbers [m]", place.tolist())
-            placements = Placements.of(
-                place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None]
-            )
+            placements = Placements.of(place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None])
         elif position is not None or yaw != 0.0 or np.ndim(scale) > 0 or scale != 1.0:
             raise InputError("object placements: give either placements or position, yaw and scale, not both")
         if name is not None and any(known.name == name for known in self.objects):
             raise InputError.of("object name", "must be unique in the scene", name)
         number = len(self.objects) + 1
-        thing = SceneObject(
-            number, name or f"object{number}", mesh, placements, label, frozenset(tags), motion
-        )
+        thing = SceneObject(number, name or f"object{number}", mesh, placements, label, frozenset(tags), motion)
         self.objects.append(thing)
         return thing
 
@@ -127,9 +123,7 @@ class Scene:
             box = np.stack([(centre - reach).min(0), (centre + reach).max(0)])
             if thing.motion is not None:
                 start = thing.motion.pose(thing.motion.times[0])
-                eight = np.array(
-                    [[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
-                )
+                eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
                 moved = start.apply(eight)
                 box = np.stack([moved.min(0), moved.max(0)])
             corners.append(box)

@@ -139,9 +139,9 @@ def tubes(stems: Stems, sides: int) -> tuple[FloatArray, NDArray[np.int64]]:
     ring = np.cos(angle)[:, None] * side[:, :, None] + np.sin(angle)[:, None] * other[:, :, None]
     vertices = stems.points[:, :, None] + stems.radii[:, :, None, None] * ring
 
-    i, j = np.meshgrid(np.arange(k - 1), np.arange(sides), indexing="ij")
-    after = (j + 1) % sides
-    quads = np.stack([i * sides + j, i * sides + after, (i + 1) * sides + after, (i + 1) * sides + j], -1)
+    row, here = np.meshgrid(np.arange(k - 1) * sides, np.arange(sides), indexing="ij")
+    after = (here + 1) % sides
+    quads = np.stack([row + here, row + after, row + sides + after, row + sides + here], -1)
     one = quads.reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
     triangles = one[None] + (np.arange(n) * k * sides)[:, None, None]
     return vertices.reshape(-1, 3), triangles.reshape(-1, 3)

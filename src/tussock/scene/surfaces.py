@@ -3,8 +3,8 @@
 Leaves are bright in the near infrared: water and cell walls scatter what chlorophyll no longer absorbs, and a
 green leaf reflects about 0.45 of it (the near-infrared plateau of PROSPECT, Jacquemoud and Baret 1990). Litter
 and bark are nearly as bright, soil is darker (ranges in Asner 1998, "Biophysical and biochemical sources of
-variability in canopy reflectance"). These are middle values for dry surfaces met head-on; a wet or an old one may differ by a
-third. A scene file overrides any of them under ``[materials.NAME]``.
+variability in canopy reflectance"). These are middle values for dry surfaces met head-on; a wet or an old one
+may differ by a third. A scene file overrides any of them under ``[materials.NAME]``.
 """
 
 from __future__ import annotations

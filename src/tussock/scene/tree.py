@@ -66,8 +66,8 @@ def tree(
     wood = [tubes(order, n) for order, n in zip(stems, sides, strict=True)]
 
     bark, branch, leaf = SURFACES["bark"], SURFACES["branch"], SURFACES["leaf"]
-    parts = [Mesh(v, t, (bark if i == 0 else branch,)) for i, (v, t) in enumerate(wood)]
-    parts.append(Mesh(*_foliage(stems[-1], leaf_count, area, rng), (leaf,)))
+    parts = [Mesh.of(v, t, (bark if i == 0 else branch,)) for i, (v, t) in enumerate(wood)]
+    parts.append(Mesh.of(*_foliage(stems[-1], leaf_count, area, rng), (leaf,)))
     return Mesh.joined(parts)
 
 
@@ -152,9 +152,7 @@ def _skeleton(
     return [trunk, limbs, branches, young]
 
 
-def _to_envelope(
-    starts: FloatArray, directions: FloatArray, height: float, radius: float, base: float
-) -> FloatArray:
+def _to_envelope(starts: FloatArray, directions: FloatArray, height: float, radius: float, base: float) -> FloatArray:
     """Way (n,) [m] from inside the crown to its egg-shaped surface, along unit ``directions``."""
     lower, upper = 0.85 * base, height
     # The widest part lies below the middle; the ellipsoid is stretched to the crown's height.
@@ -174,9 +172,7 @@ def _fitted(stems: list[Stems], height: float, crown_radius: float) -> list[Stem
     return [replace(order, points=order.points * stretch) for order in stems]
 
 
-def _foliage(
-    twigs: Stems, count: int, area: float, rng: np.random.Generator
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _foliage(twigs: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
     """``count`` leaves of ``area`` [m²] together, along the outer part of the twigs."""
     at = sprout(twigs, count, first=0.15, down=0.9, spread=0.25, rng=rng)
     lengths = rng.uniform(0.7, 1.3, count)

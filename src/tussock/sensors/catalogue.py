@@ -3,6 +3,9 @@
 A user's file holds a whole sensor, or starts from another one: ``base = "hdl-32e"`` (or the path of a file)
 and then only the keys that differ. Tables are merged key by key; a pattern of another kind replaces the
 base's.
+
+Each file's ``[sources]`` says where every group of its numbers comes from. "(unverified)" marks figures that are
+commonly quoted for the sensor but were not checked in the named document.
 """
 
 from __future__ import annotations
@@ -62,9 +65,7 @@ def _resolved(path: Path, above: tuple[Path, ...]) -> Table:
     """The file's table laid over that of its base, and so on down."""
     here = path.resolve()
     if here in above:
-        raise InputError(
-            f"{path}: base: the file is its own base, through " + " -> ".join(p.name for p in above)
-        )
+        raise InputError(f"{path}: base: the file is its own base, through " + " -> ".join(p.name for p in above))
     table = _with_whole_paths(read_toml(path), path)
     base = table.pop("base", None)
     if base is None:

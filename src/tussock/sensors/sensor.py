@@ -9,14 +9,23 @@ from pydantic import Field
 from tussock.errors import InputError
 from tussock.sensors.beam import Beam
 from tussock.sensors.noise import Noise
+from tussock.sensors.patterns.grid import GridPattern
+from tussock.sensors.patterns.image import ImagePattern
+from tussock.sensors.patterns.line import LinePattern
+from tussock.sensors.patterns.risley import RisleyPattern
 from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.patterns.table import TablePattern
+from tussock.sensors.patterns.two_blocks import TwoBlocksPattern
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.receiver import Receiver
 from tussock.settings import Settings
 
 __all__ = ["AnyPattern", "Sensor"]
 
-AnyPattern = Annotated[SpinningPattern, Field()]
+AnyPattern = Annotated[
+    SpinningPattern | TwoBlocksPattern | LinePattern | RisleyPattern | ImagePattern | GridPattern | TablePattern,
+    Field(discriminator="kind"),
+]
 
 
 class Sensor(Settings):
@@ -44,8 +53,8 @@ class Sensor(Settings):
 
     @property
     def rotation_hz(self) -> float:
-        """Revolutions (or scans) per second."""
-        return 1.0 / self.pattern.frame_period
+        """Revolutions of the head or the mirror a second; frames a second where nothing turns."""
+        return float(getattr(self.pattern, "rotation_hz", 1.0 / self.pattern.frame_period))
 
     def pulses(self, frame: int = 0) -> Pulses:
         """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""

@@ -10,12 +10,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tussock.kernels import inline_kernel
 
 __all__ = ["cos_incidence", "lambert"]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def cos_incidence(dx: Any, dy: Any, dz: Any, nx: Any, ny: Any, nz: Any) -> Any:
     """|cos θ| between a unit direction and a normal of any length; 0 for a normal of length 0."""
     length2 = nx * nx + ny * ny + nz * nz
@@ -24,7 +25,7 @@ def cos_incidence(dx: Any, dy: Any, dz: Any, nx: Any, ny: Any, nz: Any) -> Any:
     return min(np.float32(cosine), np.float32(1.0))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def lambert(reflectance: Any, cosine: Any) -> Any:
     """I = ρ cos θ"""
     return reflectance * cosine

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tussock.kernels import kernel
 
 __all__ = ["strongest"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strongest(ranges: Any, energies: Any, lane: Any, min_range: Any, max_range: Any) -> Any:
     """Row of the most intense hit within the range limits (the nearer of equals), −1 for none.
 

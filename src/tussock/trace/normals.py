@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tussock.kernels import inline_kernel
 
 __all__ = ["world_normal"]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def world_normal(tables: Any, geometry: Any, copy: Any, ray_time: Any, nx: Any, ny: Any, nz: Any) -> Any:
     """The normal (not of unit length) of a hit on a copy of ``geometry`` at a ray time in [0, 1]."""
     first = tables.geometry_transform[geometry]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from tussock.kernels import inline_kernel, kernel
 from tussock.trace.embree import library
 
 __all__ = ["LANES", "intersect", "lane_masks", "new_packet"]
@@ -27,7 +28,7 @@ _intersect16 = types.ExternalFunction(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _aligned(words: Any) -> Any:
     """Uninitialised uint32 words on a 64-byte boundary."""
     raw = np.empty(words + 16, np.uint32)
@@ -35,7 +36,7 @@ def _aligned(words: Any) -> Any:
     return raw[skip : skip + words]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_packet() -> Any:
     """A packet, shape (21, 16), as float32 and as uint32: two views of the same memory."""
     words = _aligned(ROWS * LANES)
@@ -43,7 +44,7 @@ def new_packet() -> Any:
     return words.view(np.float32).reshape(ROWS, LANES), bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lane_masks() -> Any:
     """One mask word a lane: all bits for a lane in use, 0 for an idle one."""
     masks = _aligned(LANES)
@@ -51,7 +52,7 @@ def lane_masks() -> Any:
     return masks
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def intersect(scene: Any, packet: Any, masks: Any) -> None:
     """Find the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten."""
     _intersect16(masks.ctypes.data, scene, packet.ctypes.data, np.uint64(0))

@@ -8,10 +8,10 @@ bytes back. A copy may overlap what it writes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.kernels import kernel
 
 __all__ = ["decompress"]
 
@@ -24,7 +24,7 @@ def decompress(data: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(data: NDArray[np.uint8], out: NDArray[np.uint8]) -> np.int64:
     """Number of bytes written, or -1 where the data would read or write outside their arrays."""
     read, written = np.int64(0), np.int64(0)

@@ -148,9 +148,7 @@ def _from_text(body: memoryview, header: _Header) -> dict[str, NDArray[Any]]:
     table = read_text_table(body, sum(widths), header.points)
     starts = np.cumsum([0, *widths[:-1]])
     return {
-        name: table[:, start]
-        for name, start, width in zip(header.names, starts, widths, strict=True)
-        if width == 1
+        name: table[:, start] for name, start, width in zip(header.names, starts, widths, strict=True) if width == 1
     }
 
 

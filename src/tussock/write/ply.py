@@ -75,9 +75,7 @@ def load(path: Path) -> Contents:
     element = header.elements[vertices]
     before = header.elements[:vertices]
     if any(e.lists for e in [*before, element]):
-        raise InputError(
-            "has lists before or in its vertices, which Tussock cannot read; save it as a plain cloud"
-        )
+        raise InputError("has lists before or in its vertices, which Tussock cannot read; save it as a plain cloud")
     if header.encoding == "ascii":
         skipped = sum(e.count for e in before)
         table = read_text_table(body, len(element.properties), element.count, skip=skipped)
@@ -138,9 +136,7 @@ def _read_header(data: memoryview) -> _Header:
                 elements.append(_Element(name, int(count)))
             case ["property", "list", _, _, _] if elements:
                 elements[-1].lists = True
-            case ["property", code, name] if (
-                elements and code in TYPES and name not in elements[-1].properties
-            ):
+            case ["property", code, name] if elements and code in TYPES and name not in elements[-1].properties:
                 elements[-1].properties[name] = TYPES[code]
             case _:
                 raise InputError.of("its PLY header", "has a line that makes no sense", line)

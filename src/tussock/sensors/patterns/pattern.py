@@ -14,12 +14,26 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from tussock.sensors.pulses import Pulses
 from tussock.settings import Settings
 
-__all__ = ["Degrees", "DegreesList", "FiniteList", "Pattern", "Positive", "decimal", "towards"]
+__all__ = [
+    "Degrees",
+    "DegreesList",
+    "Elevations",
+    "FiniteList",
+    "Pattern",
+    "Positive",
+    "RateLimits",
+    "decimal",
+    "per_laser",
+    "pulses_from_angles",
+    "pulses_from_directions",
+    "towards",
+    "within_limits",
+]
 
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(ge=-360.0, le=360.0, allow_inf_nan=False)]
@@ -44,6 +58,23 @@ def _evenly(value: Any) -> Any:
 
 FiniteList = Annotated[tuple[Finite, ...], BeforeValidator(_evenly)]
 DegreesList = Annotated[tuple[Degrees, ...], BeforeValidator(_evenly)]
+RateLimits = tuple[Positive, Positive] | None
+
+
+def _between_the_poles(values: tuple[float, ...]) -> tuple[float, ...]:
+    if any(abs(value) > 90 for value in values):
+        raise ValueError("elevations must lie within -90 and 90 degrees")
+    return values
+
+
+Elevations = Annotated[DegreesList, Field(min_length=1, max_length=65535), AfterValidator(_between_the_poles)]
+
+
+def within_limits(value: float, limits: tuple[float, float] | None, name: str) -> float:
+    """The rate, if it lies within the data sheet's limits."""
+    if limits and not limits[0] <= value <= limits[1]:
+        raise ValueError(f"must lie within {limits[0]:g} and {limits[1]:g} Hz, the limits of {name}_limits")
+    return value
 
 
 class Pattern(Settings):
@@ -79,6 +110,31 @@ def towards(azimuths: NDArray[np.float64], elevations: NDArray[np.float64]) -> N
     """Unit vectors for azimuths and elevations [rad], shape (n, 3)."""
     level = np.cos(elevations)
     return np.stack([level * np.cos(azimuths), level * np.sin(azimuths), np.sin(elevations)], -1)
+
+
+def pulses_from_angles(
+    azimuths: NDArray[np.float64],
+    elevations: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    lasers: NDArray[np.integer],
+) -> Pulses:
+    """Pulses from the sensor's origin: azimuths, elevations [rad], offsets [s], lasers, each of shape (n,)."""
+    return pulses_from_directions(towards(azimuths, elevations), offsets, lasers)
+
+
+def pulses_from_directions(
+    directions: NDArray[np.float64], offsets: NDArray[np.float64], lasers: NDArray[np.integer]
+) -> Pulses:
+    """Pulses from the sensor's origin along unit vectors of shape (n, 3); offsets [s] and lasers (n,)."""
+    x, y, z = directions.T
+    return Pulses(
+        directions=directions.astype(np.float32),
+        origins=None,
+        offsets=np.asarray(offsets, np.float64),
+        lasers=lasers.astype(np.uint16),
+        azimuths=np.arctan2(y, x).astype(np.float32),
+        elevations=np.arctan2(z, np.hypot(x, y)).astype(np.float32),
+    )
 
 
 def per_laser(values: Sequence[float], lasers: int, name: str) -> tuple[float, ...]:

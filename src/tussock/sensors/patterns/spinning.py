@@ -23,11 +23,22 @@ from math import ceil
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from tussock.sensors.patterns.pattern import DegreesList, FiniteList, Pattern, Positive, decimal, per_laser
+from tussock.kernels import kernel
+from tussock.kernels import kernel
+from tussock.sensors.patterns.pattern import (
+    DegreesList,
+    Elevations,
+    FiniteList,
+    Pattern,
+    Positive,
+    RateLimits,
+    decimal,
+    per_laser,
+    within_limits,
+)
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["SpinningPattern"]
@@ -39,7 +50,7 @@ class SpinningPattern(Pattern):
     """Lasers on a turning head. Give ``cycle_us`` (fixed rate) or ``steps`` (fixed angles), not both."""
 
     kind: Literal["spinning"] = "spinning"
-    elevation_deg: Annotated[DegreesList, Field(min_length=1, max_length=65535)]
+    elevation_deg: Elevations
     """one value a laser, in laser order"""
     azimuth_deg: DegreesList = ()
     """how far each laser looks to the left of the head's azimuth; empty: straight ahead"""
@@ -51,7 +62,7 @@ class SpinningPattern(Pattern):
     """time from one firing cycle to the next"""
     steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """firing cycles in a revolution, at any rotation rate"""
-    rotation_hz_limits: tuple[Positive, Positive] | None = None
+    rotation_hz_limits: RateLimits = None
     """the data sheet's slowest and fastest rotation"""
     rotation_hz: Positive
     clockwise: bool = True
@@ -60,25 +71,13 @@ class SpinningPattern(Pattern):
     @field_validator("rotation_hz")
     @classmethod
     def _within_limits(cls, value: float, info: ValidationInfo) -> float:
-        limits = info.data.get("rotation_hz_limits")
-        if limits and not limits[0] <= value <= limits[1]:
-            raise ValueError(
-                f"must lie within {limits[0]:g} and {limits[1]:g} Hz, the limits of rotation_hz_limits"
-            )
-        return value
+        return within_limits(value, info.data.get("rotation_hz_limits"), "rotation_hz")
 
     @field_validator("azimuth_deg", "vertical_offset_m", "horizontal_offset_m", "firing_us")
     @classmethod
     def _one_a_laser(cls, values: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
         lasers = len(info.data.get("elevation_deg", values))
         return per_laser(values, lasers, str(info.field_name)) if values else values
-
-    @field_validator("elevation_deg")
-    @classmethod
-    def _between_the_poles(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        if max(abs(value) for value in values) > 90:
-            raise ValueError("elevation_deg must lie within -90 and 90")
-        return values
 
     @model_validator(mode="after")
     def _timing(self) -> Self:
@@ -193,7 +192,7 @@ def _laser_table(pattern: SpinningPattern) -> dict[str, NDArray]:
     }
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _fire(
     start: float,
     cycle: float,

@@ -1,0 +1,187 @@
+"""How fast a scan is, beside the ray tracer alone.
+
+`bare` is the limit: a loop that only loads ready-made rays into packets of 16, the same rays in the same
+packets as the scan's, traces them and stores the range. `scan` is the whole `tussock.scan`, to a finished frame
+with noise, truth and labels. Both are timed in turns in one run, because the machine is never quite at rest.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import kernel
+from tussock.poses import Pose
+from tussock.sensors.beam import Beam
+from tussock.sensors.noise import Noise
+from tussock.sensors.receiver import Receiver
+from tussock.sensors.sensor import Sensor
+from tussock.simulate import scan
+from tussock.threads import cores, resolve_threads, run_on_threads
+from tussock.trace import packets as row
+from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.trace.world import World
+from tussock.version import VERSION
+
+__all__ = ["Case", "bench_sensor", "machine", "measure", "peak_memory", "timed_in_turns"]
+
+_RAYS_A_TURN = 64  # packets a thread takes at a time
+
+
+@dataclass(frozen=True)
+class Case:
+    """One measurement; rates are medians over the rounds."""
+
+    name: str
+    rays: int
+    pulses: int
+    triangles: int
+    bare_pulses_per_s: float
+    scan_pulses_per_s: float
+    ratio: float
+    rays_per_s: float
+    times_real_time: float
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bench_sensor(rays: int) -> Sensor:
+    """64 lasers from −24.8° to +2°, 2083 steps, 10 Hz: the shape of an HDL-64E without its irregularities."""
+    pattern = {
+        "kind": "spinning",
+        "elevation_deg": np.linspace(-24.8, 2.0, 64).tolist(),
+        "steps": 2083,
+        "rotation_hz": 10.0,
+    }
+    return Sensor(
+        name=f"bench-64 with {rays} rays",
+        pattern=pattern,
+        beam=Beam(rays=rays, divergence_horizontal_mrad=3.0, divergence_vertical_mrad=3.0),
+        receiver=Receiver(max_range_m=120.0, range_step_m=0.002),
+        noise=Noise(ray_sigma_m=0.01, bias_sigma_m=0.078),
+    )
+
+
+def measure(
+    name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
+) -> Case:
+    """Time ``bare`` and ``scan`` in turns."""
+    count = resolve_threads(threads)
+    rays = ready_rays(sensor, pose, world)
+    ranges = np.empty(len(rays[1]), np.float32)
+    pulses = len(sensor.pulses(0))
+    reach = np.float32(sensor.receiver.max_range_m)
+    bare, whole = timed_in_turns(
+        lambda: run_on_threads(_trace_only, count, world.handle, rays[0], rays[1], reach, ranges),
+        lambda: scan(world, sensor, pose, threads=count),
+        rounds=rounds,
+    )
+    return Case(
+        name=name,
+        rays=sensor.beam.rays,
+        pulses=pulses,
+        triangles=world.triangles,
+        bare_pulses_per_s=pulses / bare,
+        scan_pulses_per_s=pulses / whole,
+        ratio=bare / whole,
+        rays_per_s=pulses * sensor.beam.rays / whole,
+        times_real_time=sensor.frame_period / whole,
+    )
+
+
+def timed_in_turns(*jobs: Callable[[], Any], rounds: int) -> list[float]:
+    """Median wall time of each job [s], all jobs once a round, after one round that does not count."""
+    times: list[list[float]] = [[] for _ in jobs]
+    for turn in range(rounds + 1):
+        for job, taken in zip(jobs, times, strict=True):
+            begin = time.perf_counter()
+            job()
+            if turn:
+                taken.append(time.perf_counter() - begin)
+    return [statistics.median(taken) for taken in times]
+
+
+def ready_rays(sensor: Sensor, pose: Pose, world: World) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Origins and unit directions of all sub-rays in the order of the scan's packets, shape (n, 3)."""
+    pulses = sensor.pulses(0)
+    axis = pulses.directions.astype(np.float64)
+    flat = np.maximum(np.hypot(axis[:, 0], axis[:, 1]), 1e-9)
+    left = np.stack([-axis[:, 1] / flat, axis[:, 0] / flat, np.zeros(len(axis))], 1)
+    up = np.cross(axis, left)
+    offsets = sensor.beam.stencil().astype(np.float64)
+    directions = axis[:, None] + offsets[:, :1] * left[:, None] + offsets[:, 1:] * up[:, None]
+    directions = (directions / np.linalg.norm(directions, axis=2, keepdims=True)) @ pose.rotation.T
+    starts = np.zeros((1, 3)) if pulses.origins is None else pulses.origins.astype(np.float64)
+    origins = np.broadcast_to((pose.apply(starts) - world.origin)[:, None], directions.shape)
+    return _in_packets(origins), _in_packets(directions)
+
+
+def _in_packets(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(pulses, rays, 3) → rows of sixteen pulses ray by ray; the last pulse fills the last packet."""
+    fill = -len(vectors) % LANES
+    padded = np.concatenate([vectors, np.repeat(vectors[-1:], fill, 0)]) if fill else vectors
+    groups = padded.reshape(-1, LANES, *vectors.shape[1:]).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(groups, np.float32).reshape(-1, 3)
+
+
+@kernel
+def _trace_only(worker: int, workers: int, scene: Any, origins: Any, directions: Any, reach: Any, out: Any) -> None:
+    packet, bits = new_packet()
+    masks = lane_masks()
+    count = len(directions) // LANES
+    for turn in range(worker, (count + _RAYS_A_TURN - 1) // _RAYS_A_TURN, workers):
+        for p in range(turn * _RAYS_A_TURN, min(count, (turn + 1) * _RAYS_A_TURN)):
+            first = p * LANES
+            for l in range(LANES):
+                packet[row.ORG_X, l] = origins[first + l, 0]
+                packet[row.ORG_Y, l] = origins[first + l, 1]
+                packet[row.ORG_Z, l] = origins[first + l, 2]
+                packet[row.TNEAR, l] = 1e-4
+                packet[row.DIR_X, l] = directions[first + l, 0]
+                packet[row.DIR_Y, l] = directions[first + l, 1]
+                packet[row.DIR_Z, l] = directions[first + l, 2]
+                packet[row.TIME, l] = 0.0
+                packet[row.TFAR, l] = reach
+                bits[row.MASK, l] = NOTHING
+                bits[row.FLAGS, l] = 0
+                bits[row.GEOM, l] = NOTHING
+                bits[row.INST, l] = NOTHING
+            intersect(scene, packet, masks)
+            for l in range(LANES):
+                out[first + l] = packet[row.TFAR, l]
+
+
+def machine(world: World) -> dict[str, Any]:
+    """What the figures were taken on."""
+    return {
+        "processor": _processor(),
+        "cores": cores(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "embree": world.device.version,
+        "tussock": VERSION,
+    }
+
+
+def peak_memory() -> float:
+    """The most memory this process has held so far [GiB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def _processor() -> str:
+    if os.path.exists("/proc/cpuinfo"):  # noqa: PTH110
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"

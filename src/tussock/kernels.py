@@ -1,0 +1,51 @@
+"""How kernels are compiled: by Numba, without the interpreter's lock, cached for the next start.
+
+Numba looks only at a kernel's own file to see whether its cached code is still right. Ours call each other
+across files, so the cache is stamped with the contents of every file of the package that holds kernels: change
+one, and all compile again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+__all__ = ["inline_kernel", "kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a function to machine code at its first call, or take it from the cache."""
+    return _compiled(function, "never")
+
+
+def inline_kernel(function: F) -> F:
+    """A small kernel that is woven into the kernels that call it, so that a call costs nothing."""
+    return _compiled(function, "always")
+
+
+def _compiled(function: F, inline: str) -> F:
+    dispatcher = njit(nogil=True, error_model="numpy", inline=inline)(function)
+    dispatcher.enable_caching()
+    # Numba has no public way to say what cached code depends on; without this one we do not cache.
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = (cache_file._source_stamp, _stamp())
+        return cast(F, dispatcher)
+    return cast(F, njit(nogil=True, error_model="numpy", inline=inline)(function))
+
+
+@lru_cache(maxsize=1)
+def _stamp() -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        text = file.read_bytes()
+        if b"kernel" in text:
+            digest.update(file.name.encode() + text)
+    return digest.hexdigest()

@@ -1,0 +1,206 @@
+"""Scenes as files: readable TOML, with meshes and long lists in files beside it.
+
+    name = "corner"
+
+    [materials.wall]              # a new material, or some fields of one that a mesh brings along
+    reflectance = 0.4
+
+    [[objects]]
+    name = "house"
+    label = "building"
+    box = {size_m = [8, 6, 5]}    # or mesh, ground, plane, sphere, cylinder, grow, like
+    material = "wall"
+    position_m = [0, 12, 2.5]
+    yaw_deg = 30
+
+    [[objects]]
+    name = "hedge"
+    tags = ["vegetation"]
+    mesh = "shrub.glb"
+    [objects.placements]
+    positions_m = [[2, 0, 0], [4, 0, 0]]
+    yaw_deg = [0, 90]
+
+    [[objects]]
+    name = "car"
+    label = "car"
+    mesh = "car.obj"
+    [objects.motion]
+    times_s = [0, 10]
+    positions_m = [[-40, 4, 0], [40, 4, 0]]
+
+Paths are relative to the file. A key that nobody knows is refused, and so is a material that nothing uses.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from tussock.errors import InputError, nearest
+from tussock.scene.labels import UNLABELLED
+from tussock.scene.material import Material
+from tussock.scene.mesh import Mesh
+from tussock.scene.mesh_files import load_mesh
+from tussock.scene.placements import Placements
+from tussock.scene.scene import Scene
+from tussock.scene.scene_places import Finite, MotionTable, PlacementTable, Triple, placements_of
+from tussock.scene.scene_shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
+from tussock.scene.surfaces import SURFACES
+from tussock.settings import Settings, read_toml
+
+__all__ = ["ObjectTable", "SceneTable", "load_scene"]
+
+_SHAPES = ("mesh", "ground", "plane", "box", "sphere", "cylinder", "grow", "like")
+_SINGLE = ("position_m", "yaw_deg", "rotation_deg", "scale")
+
+
+class ObjectTable(Settings):
+    """``[[objects]]``: one shape, its copies, and what it is called."""
+
+    name: str | None = None
+    label: str = UNLABELLED
+    tags: tuple[str, ...] = ()
+    material: str | None = None
+    """name of the one material of all its triangles"""
+
+    mesh: Path | None = None
+    up_axis: Literal["y", "z"] | None = None
+    """which axis of the mesh file is up"""
+    ground: GroundShape | None = None
+    plane: PlaneShape | None = None
+    box: BoxShape | None = None
+    sphere: SphereShape | None = None
+    cylinder: CylinderShape | None = None
+    grow: Grown | None = None
+    like: str | None = None
+    """name of an earlier object whose shape this one shares"""
+
+    position_m: Triple | None = None
+    yaw_deg: Finite | None = None
+    rotation_deg: Triple | None = None
+    scale: Finite | Triple | None = None
+    placements: PlacementTable | None = None
+    motion: MotionTable | None = None
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> ObjectTable:
+        given = [key for key in _SHAPES if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of {', '.join(_SHAPES)}, has {' and '.join(given) or 'none'}")
+        if self.up_axis is not None and self.mesh is None:
+            raise ValueError("up_axis goes with mesh only")
+        single = [key for key in _SINGLE if getattr(self, key) is not None]
+        if self.placements is not None and single:
+            raise ValueError(f"give either placements or {single[0]}, not both")
+        return self
+
+    def build_placements(self, folder: Path) -> Placements:
+        if self.placements is not None:
+            return self.placements.build(folder)
+        given: dict[str, Any] = {"positions_m": [self.position_m or (0.0, 0.0, 0.0)]}
+        for key in ("yaw_deg", "rotation_deg", "scale"):
+            value = getattr(self, key)
+            if value is not None:
+                given[key] = [value]
+        return placements_of(given)
+
+
+class SceneTable(Settings):
+    """The whole file."""
+
+    name: str = "scene"
+    labels: dict[str, Annotated[int, Field(ge=0, le=65535)]] = Field(default_factory=dict)
+    """new class labels, or other numbers for known ones"""
+    materials: dict[str, Material] = Field(default_factory=dict)
+    objects: list[ObjectTable]
+
+    @model_validator(mode="after")
+    def _named_by_key(self) -> SceneTable:
+        for key, material in self.materials.items():
+            if "name" in material.model_fields_set and material.name != key:
+                raise ValueError(f"materials.{key}.name: the table's own key is the name; leave it out")
+        return self
+
+
+def load_scene(path: Path) -> Scene:
+    """Read a scene file."""
+    table = SceneTable.parse(read_toml(path), str(path))
+    if not table.objects:
+        raise InputError(f"{path}: objects: the scene is empty; add an object")
+    scene = Scene(table.name, table.labels)
+    shapes = _Shapes(path.parent, table.materials)
+    for index, entry in enumerate(table.objects):
+        where = f"{path}: objects.{index}" + (f" ({entry.name})" if entry.name else "")
+        try:
+            scene.add(
+                shapes.of(entry, scene),
+                name=entry.name,
+                label=entry.label,
+                tags=entry.tags,
+                placements=entry.build_placements(path.parent),
+                motion=entry.motion.build(path.parent) if entry.motion else None,
+            )
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        except MemoryError:
+            raise InputError(f"{where}: out of memory while building it; use fewer triangles or placements") from None
+    for name in table.materials:
+        if name not in shapes.used:
+            raise InputError(f"{path}: materials.{name}: nothing uses it; {nearest(name, shapes.used)}")
+    return scene
+
+
+class _Shapes:
+    """Builds each different shape of a file once, in the materials of the file."""
+
+    def __init__(self, folder: Path, materials: dict[str, Material]) -> None:
+        self._folder = folder
+        self._materials = materials
+        self._built: dict[tuple[str, ...], Mesh] = {}
+        self.used: set[str] = set()
+
+    def of(self, entry: ObjectTable, scene: Scene) -> Mesh:
+        key = ("paint", self._key(entry), entry.material or "")
+        if key not in self._built:
+            self._built[key] = self._painted(self._raw(entry, scene), entry.material)
+        mesh = self._built[key]
+        self.used |= {material.name for material in mesh.materials}
+        return mesh
+
+    def _key(self, entry: ObjectTable) -> str:
+        return entry.model_dump_json(include={*_SHAPES, "up_axis"}, exclude_unset=True)
+
+    def _raw(self, entry: ObjectTable, scene: Scene) -> Mesh:
+        if entry.like is not None:
+            return scene[entry.like].mesh
+        key = ("raw", self._key(entry))
+        if key not in self._built:
+            if entry.mesh is not None:
+                self._built[key] = load_mesh(self._folder / entry.mesh, up_axis=entry.up_axis)
+            else:
+                source = next(s for name in _SHAPES if (s := getattr(entry, name)) is not None)
+                self._built[key] = source.build(self._folder)
+        return self._built[key]
+
+    def _painted(self, mesh: Mesh, name: str | None) -> Mesh:
+        if name is not None:
+            if name not in self._materials and name not in SURFACES:
+                known = [*self._materials, *SURFACES]
+                raise InputError(f"material {name!r}: no such material; {nearest(name, known)}")
+            return mesh.painted(self._overridden(SURFACES.get(name, Material(name=name))))
+        new = tuple(self._overridden(material) for material in mesh.materials)
+        return mesh if new == mesh.materials else _with_materials(mesh, new)
+
+    def _overridden(self, material: Material) -> Material:
+        """The material with the fields that the file sets for its name."""
+        given = self._materials.get(material.name)
+        if given is None:
+            return material
+        return material.changed(**{key: getattr(given, key) for key in given.model_fields_set})
+
+
+def _with_materials(mesh: Mesh, materials: tuple[Material, ...]) -> Mesh:
+    return Mesh(mesh.vertices, mesh.triangles, materials, mesh.triangle_materials)

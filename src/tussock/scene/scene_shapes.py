@@ -1,0 +1,169 @@
+"""Where an object of a scene file gets its shape from, one model a source.
+
+Keys carry their units; each model hands them to the function that makes the shape, which holds the defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tussock.errors import InputError
+from tussock.scene.grass import grass_tile
+from tussock.scene.mesh import Mesh
+from tussock.scene.primitives import box, cylinder, ground, plane, sphere
+from tussock.scene.relief import Relief
+from tussock.scene.tree import tree
+from tussock.settings import Settings
+
+__all__ = [
+    "BoxShape",
+    "CylinderShape",
+    "GrassShape",
+    "GroundShape",
+    "Grown",
+    "PlaneShape",
+    "Shape",
+    "SphereShape",
+    "TreeShape",
+]
+
+Pair = tuple[float, float]
+Triple = tuple[float, float, float]
+
+
+class Shape(Settings):
+    """A way to make a mesh."""
+
+    _not_options: ClassVar[frozenset[str]] = frozenset({"kind"})
+
+    def build(self, folder: Path) -> Mesh:
+        """The mesh; ``folder`` is the scene file's, where relative paths start."""
+        raise NotImplementedError
+
+    def _options(self) -> dict[str, Any]:
+        """The keys that the file gave, in metres and radians and without units in their names."""
+        options = {}
+        for key in self.model_fields_set - self._not_options:
+            value = getattr(self, key)
+            options[key.removesuffix("_m").removesuffix("_m2").removesuffix("_deg")] = (
+                math.radians(value) if key.endswith("_deg") else value
+            )
+        return options
+
+
+class BoxShape(Shape):
+    """``box = {size_m = [x, y, z]}``, centred on the object's position."""
+
+    size_m: Triple
+
+    def build(self, folder: Path) -> Mesh:
+        return box(self.size_m)
+
+
+class PlaneShape(Shape):
+    """``plane = {size_m = [x, y]}``: a rectangle that faces up."""
+
+    size_m: Pair
+
+    def build(self, folder: Path) -> Mesh:
+        return plane(self.size_m)
+
+
+class SphereShape(Shape):
+    """``sphere = {radius_m = 1}``."""
+
+    radius_m: float
+    subdivisions: int = 4
+
+    def build(self, folder: Path) -> Mesh:
+        return sphere(**self._options())
+
+
+class CylinderShape(Shape):
+    """``cylinder = {radius_m = 0.1, height_m = 2}``, upright, centred on the object's position."""
+
+    radius_m: float
+    height_m: float
+    sides: int = 32
+    capped: bool = True
+
+    def build(self, folder: Path) -> Mesh:
+        return cylinder(**self._options())
+
+
+class GroundShape(Shape):
+    """``ground = {size_m = [x, y]}``: flat, uneven by ``relief_m``, or of the ``heights`` in a NumPy file."""
+
+    size_m: Pair
+    cells: tuple[int, int] | None = None
+    """along x and y; one a metre unless given"""
+    relief_m: float = 0.0
+    """root mean square height of its unevenness"""
+    wavelength_m: float = 40.0
+    seed: int = 0
+    heights: Path | None = None
+    """.npy file with heights [m], shape (cells along x + 1, cells along y + 1)"""
+
+    def build(self, folder: Path) -> Mesh:
+        if self.heights is not None:
+            grid = _heights(folder / self.heights)
+            cells = self.cells or (grid.shape[0] - 1, grid.shape[1] - 1)
+            return ground(self.size_m, cells=cells, heights=grid)
+        cells = self.cells or (max(1, round(self.size_m[0])), max(1, round(self.size_m[1])))
+        relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
+        return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
+
+
+class GrassShape(Shape):
+    """``grow = {kind = "grass"}``: a square tile, see `tussock.scene.grass`."""
+
+    kind: Literal["grass"]
+    size_m: float | None = None
+    blades: int | None = None
+    height_m: float | None = None
+    width_m: float | None = None
+    lean_deg: float | None = None
+    bend_deg: float | None = None
+    segments: int | None = None
+    folded: bool | None = None
+    dead: float | None = None
+    seed: int | None = None
+
+    def build(self, folder: Path) -> Mesh:
+        return grass_tile(**self._options())
+
+
+class TreeShape(Shape):
+    """``grow = {kind = "tree"}``: a broadleaf tree, see `tussock.scene.tree`."""
+
+    kind: Literal["tree"]
+    height_m: float | None = None
+    crown_radius_m: float | None = None
+    crown_base_m: float | None = None
+    trunk_radius_m: float | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
+
+    def build(self, folder: Path) -> Mesh:
+        return tree(**self._options())
+
+
+Grown = Annotated[GrassShape | TreeShape, Field(discriminator="kind")]
+
+
+def _heights(path: Path) -> np.ndarray:
+    try:
+        grid = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file of heights") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: not a readable .npy file ({' '.join(str(error).split())})") from None
+    if not isinstance(grid, np.ndarray) or grid.ndim != 2 or min(grid.shape) < 2:
+        raise InputError.of(str(path), "heights must be a grid of 2 × 2 or more", getattr(grid, "shape", None))
+    return grid

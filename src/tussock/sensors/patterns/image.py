@@ -1,0 +1,57 @@
+"""A range camera: every pixel of a pinhole image measures at once (time-of-flight camera, flash LIDAR).
+
+The light source floods the whole scene and each pixel keeps its own time (BlenSor, section 3.4). Pixel centres
+lie evenly on the image plane one metre ahead: column u of W looks to tan(h/2)·(1 − (2u + 1)/W) on the left, row
+v of H to tan(w/2)·(1 − (2v + 1)/H) above, with the fields of view h and w. Row 0 is the top, column 0 the left;
+pulse number = row · W + column. Lens distortion is left out; the folding of far ranges belongs to the receiver.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tussock.sensors.patterns.pattern import Pattern, Positive, pulses_from_directions
+from tussock.sensors.pulses import Pulses
+
+__all__ = ["ImagePattern"]
+
+Pixels = Annotated[int, Field(ge=1, le=16384)]
+FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]
+
+
+class ImagePattern(Pattern):
+    """All pixels of one exposure, row by row from the top left."""
+
+    kind: Literal["image"] = "image"
+    columns: Pixels
+    rows: Pixels
+    horizontal_fov_deg: FieldOfView
+    """from the left edge of the image to the right edge"""
+    vertical_fov_deg: FieldOfView
+    frame_hz: Positive
+
+    @property
+    def frame_period(self) -> float:
+        return 1.0 / self.frame_hz
+
+    @property
+    def lasers(self) -> int:
+        return 1
+
+    def pulses(self, frame: int) -> Pulses:
+        return _image(self)
+
+
+@lru_cache(maxsize=8)
+def _image(pattern: ImagePattern) -> Pulses:
+    width, height = np.tan(np.deg2rad([pattern.horizontal_fov_deg, pattern.vertical_fov_deg]) / 2)
+    left = width * (1 - (2 * np.arange(pattern.columns) + 1) / pattern.columns)
+    up = height * (1 - (2 * np.arange(pattern.rows) + 1) / pattern.rows)
+    z, y = (axis.ravel() for axis in np.meshgrid(up, left, indexing="ij"))
+    rays = np.stack([np.ones_like(y), y, z], 1)
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    return pulses_from_directions(rays, np.zeros(len(rays)), np.zeros(len(rays), np.uint16))

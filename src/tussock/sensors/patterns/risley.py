@@ -1,0 +1,108 @@
+"""Two wedge prisms that turn independently and bend one beam (Risley prisms): Livox Mid-40.
+
+The beam starts along x and meets four faces: the flat and the slanted face of the first prism, then the slanted
+and the flat face of the second. At each face it is refracted by Snell's law in vector form: with the unit normal
+n against the ray d, c = −n·d and r = n₁/n₂,
+
+    d' = r d + (r c − √(1 − r² (1 − c²))) n
+
+The slanted face of prism i leans by its wedge angle towards the roll angle θᵢ = 2π·(rpm/60)·t about x. Prisms
+that turn against each other at unequal speed draw a rosette that never quite repeats; its rim is where both
+wedges point the same way, its centre where they cancel. The faces' distances, a few centimetres, are left out:
+all pulses leave from the sensor's origin.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from tussock.sensors.patterns.pattern import FiniteList, Pattern, Positive, decimal, pulses_from_directions
+from tussock.sensors.pulses import Pulses
+
+__all__ = ["RisleyPattern"]
+
+Vectors = NDArray[np.float64]
+Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
+
+
+class RisleyPattern(Pattern):
+    """One laser through two turning wedges."""
+
+    kind: Literal["risley"] = "risley"
+    prism_rpm: Annotated[FiniteList, Field(min_length=2, max_length=2)]
+    """of the first and the second prism; counter-clockwise seen from in front is positive"""
+    wedge_deg: tuple[Wedge, Wedge]
+    refractive_index: Annotated[float, Field(ge=1.0, le=4.0)]
+    pulse_hz: Positive
+    frame_hz: Positive
+    """frames are cut from the endless stream of pulses at this rate"""
+
+    @model_validator(mode="after")
+    def _lets_light_through(self) -> Self:
+        if self.pulse_hz < self.frame_hz:
+            raise ValueError("pulse_hz must not be below frame_hz: a frame needs a pulse")
+        # Only how the prisms stand to each other matters, not how both stand to the world.
+        around = np.linspace(0, 2 * np.pi, 73)
+        if not np.isfinite(_through_prisms(self, np.zeros_like(around), around)).all():
+            raise ValueError("wedge_deg is so steep that the beam is reflected inside a prism")
+        return self
+
+    @property
+    def frame_period(self) -> float:
+        return 1.0 / self.frame_hz
+
+    @property
+    def lasers(self) -> int:
+        return 1
+
+    def pulses(self, frame: int) -> Pulses:
+        return _frame(self, frame)
+
+
+@lru_cache(maxsize=8)
+def _frame(pattern: RisleyPattern, frame: int) -> Pulses:
+    ratio = decimal(pattern.pulse_hz) / decimal(pattern.frame_hz)
+    first, stop = ceil(frame * ratio), ceil((frame + 1) * ratio)
+    pulse_hz = decimal(pattern.pulse_hz)
+    offsets = float((first - frame * ratio) / pulse_hz) + np.arange(stop - first) / pattern.pulse_hz
+    rolls = [_rolls(decimal(rpm) / 60, first, stop, pulse_hz) for rpm in pattern.prism_rpm]
+    directions = _through_prisms(pattern, rolls[0], rolls[1])
+    return pulses_from_directions(directions, offsets, np.zeros(stop - first, np.uint16))
+
+
+def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> Vectors:
+    """Roll of a prism [rad] at pulses ``first`` to ``stop`` of the stream, shape (n,)."""
+    # Whole turns are dropped exactly: late in a run float64 would lose the angle.
+    start = float(turns_hz * first / pulse_hz % 1)
+    return np.asarray(2 * np.pi * (start + np.arange(stop - first) * float(turns_hz / pulse_hz)))
+
+
+def _through_prisms(pattern: RisleyPattern, roll1: Vectors, roll2: Vectors) -> Vectors:
+    """Unit vectors behind the second prism, shape (n, 3); NaN where no light comes through."""
+    axis = np.tile([1.0, 0.0, 0.0], (len(roll1), 1))
+    glass, (wedge1, wedge2) = pattern.refractive_index, np.deg2rad(pattern.wedge_deg)
+    ray = _refracted(axis, axis, 1 / glass)
+    ray = _refracted(ray, _face(roll1, wedge1), glass)
+    ray = _refracted(ray, _face(roll2, -wedge2), 1 / glass)
+    return _refracted(ray, axis, glass)
+
+
+def _face(roll: Vectors, wedge: float) -> Vectors:
+    """Normals of a slanted face along the light, shape (n, 3)."""
+    lean = np.sin(wedge)
+    return np.stack([np.full_like(roll, np.cos(wedge)), lean * np.cos(roll), lean * np.sin(roll)], -1)
+
+
+def _refracted(ray: Vectors, normal: Vectors, ratio: float) -> Vectors:
+    """Snell's law; ``normal`` points along the light, ``ratio`` is index before / index behind."""
+    cosine = np.sum(ray * normal, -1, keepdims=True)
+    under_root = 1 - ratio**2 * (1 - cosine**2)
+    root = np.sqrt(np.where(under_root >= 0, under_root, np.nan))
+    return ratio * ray - (ratio * cosine - root) * normal

@@ -1,0 +1,120 @@
+"""A pattern from the user's own table: a CSV file of angles and times.
+
+Columns ``azimuth_deg`` (counter-clockwise from x), ``elevation_deg``, ``time_s`` since the start of a frame, and
+optionally ``laser`` (a whole number; 0 where the column is missing). Rows are pulses in firing order. Every frame
+repeats the table. A frame lasts ``frame_period_s``, or one mean step longer than the last time.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from tussock.errors import InputError
+from tussock.sensors.patterns.pattern import Pattern, Positive, pulses_from_angles
+from tussock.sensors.pulses import Pulses
+
+__all__ = ["TablePattern"]
+
+COLUMNS = ("azimuth_deg", "elevation_deg", "time_s")
+
+
+class TablePattern(Pattern):
+    """The pulses of a CSV file, frame after frame."""
+
+    kind: Literal["table"] = "table"
+    file: Path
+    """in a sensor file: relative to that file"""
+    frame_period_s: Positive | None = None
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        last = float(self._pulses.offsets[-1])
+        if self.frame_period_s is not None and self.frame_period_s < last:
+            raise ValueError(f"frame_period_s must not end before the last pulse, at {last:g} s")
+        if self.frame_period_s is None and last == 0:
+            raise ValueError("frame_period_s is needed where all pulses fire at time 0")
+        return self
+
+    @property
+    def _pulses(self) -> Pulses:
+        try:
+            state = self.file.stat()
+        except OSError:
+            raise InputError(f"{self.file}: no such file") from None
+        return _read(self.file, state.st_mtime_ns, state.st_size)
+
+    @property
+    def frame_period(self) -> float:
+        if self.frame_period_s is not None:
+            return self.frame_period_s
+        offsets = self._pulses.offsets
+        return float(offsets[-1]) * len(offsets) / (len(offsets) - 1)
+
+    @property
+    def lasers(self) -> int:
+        return int(self._pulses.lasers.max()) + 1
+
+    def pulses(self, frame: int) -> Pulses:
+        return self._pulses
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed_ns: int, size: int) -> Pulses:
+    """The table; time of change and size are there to read a changed file anew."""
+    columns = _columns(path)
+    line = np.arange(len(columns["time_s"])) + 2
+    if len(line) == 0:
+        raise InputError(f"{path}: holds no pulses; give one row a pulse below the heading")
+    for name, values in columns.items():
+        _refuse(path, name, ~np.isfinite(values), line, values, "must be a number in every row")
+    time, elevation = columns["time_s"], columns["elevation_deg"]
+    laser = columns.get("laser", np.zeros(len(line)))
+    _refuse(path, "time_s", time < 0, line, time, "must not be negative")
+    _refuse(path, "time_s", np.diff(time, prepend=0) < 0, line, time, "must not decrease; sort the rows by time")
+    _refuse(path, "elevation_deg", np.abs(elevation) > 90, line, elevation, "must lie within -90 and 90")
+    wrong = (laser != np.floor(laser)) | (laser < 0) | (laser > 65535)
+    _refuse(path, "laser", wrong, line, laser, "must be a whole number from 0 to 65535")
+    azimuth = np.deg2rad(columns["azimuth_deg"])
+    return pulses_from_angles(azimuth, np.deg2rad(elevation), time, laser.astype(np.uint16))
+
+
+def _columns(path: Path) -> dict[str, NDArray[np.float64]]:
+    """The known columns as numbers; an empty cell is NaN."""
+    from pyarrow import ArrowInvalid, csv, float64
+
+    known = (*COLUMNS, "laser")
+    try:
+        table: Any = csv.read_csv(
+            path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys(known, float64()))
+        )
+    except (OSError, ArrowInvalid) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: cannot be read as a CSV table of numbers: {reason}") from None
+    names = [name.strip() for name in table.column_names]
+    for name in COLUMNS:
+        if name not in names:
+            found = ", ".join(names)
+            raise InputError(f"{path}: the column {name} is missing; the heading has: {found}")
+    for name in names:
+        if name not in known:
+            raise InputError(f"{path}: unknown column {name!r}; known: {', '.join(known)}")
+    return {name: table.column(at).to_numpy().astype(np.float64, copy=False) for at, name in enumerate(names)}
+
+
+def _refuse(
+    path: Path,
+    name: str,
+    wrong: NDArray[np.bool_],
+    line: NDArray[np.integer],
+    values: NDArray[np.float64],
+    rule: str,
+) -> None:
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError.of(f"{path}: line {line[at]}: {name}", rule, float(values[at]))
