@@ -8,7 +8,7 @@ the ground is full: about 0.7 / spacing² a square metre at the most. Chance han
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 _MOST = 50_000_000
 """copies that a scene is allowed to ask for: beyond it a density has lost its unit"""
-_TRIES = 12
+_TRIES = 30
 """candidates for each copy that is asked for, where they must keep their distance"""
 
 
@@ -101,11 +101,7 @@ def scatter(
     if wanted == 0:
         raise InputError.of("scatter", "must leave room for at least one copy", 0, "raise the density or free more ground")
     if spacing > 0:
-        while len(x) < _TRIES * wanted:
-            more_x, more_y = candidates(_TRIES * asked)
-            x, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])
-        kept = apart(x, y, spacing, wanted)
-        x, y = x[kept], y[kept]
+        x, y = _apart(candidates, (x, y), spacing, wanted, size=(width, depth), centre=centre)
     x, y = x[:wanted], y[:wanted]
     n = len(x)
     yaw = rng.uniform(0, 2 * np.pi, n) if turn else np.zeros(n)
@@ -116,34 +112,48 @@ def scatter(
     return Placements(matrices)
 
 
-def apart(x: FloatArray, y: FloatArray, spacing: float, most: int) -> NDArray[np.int64]:
-    """Indices of the points that are at least ``spacing`` [m] from all kept before them, at most ``most``."""
+def _apart(
+    candidates: Callable[[int], tuple[FloatArray, FloatArray]],
+    first: tuple[FloatArray, FloatArray],
+    spacing: float,
+    wanted: int,
+    *,
+    size: tuple[float, float],
+    centre: tuple[float, float],
+) -> tuple[FloatArray, FloatArray]:
+    """The first ``wanted`` candidates (n,) [m] that are at least ``spacing`` [m] from all kept before them."""
     cell = spacing / np.sqrt(2)  # so small that it holds one point at the most
-    i = ((x - x.min()) / cell).astype(np.int64) + 2
-    j = ((y - y.min()) / cell).astype(np.int64) + 2
-    across, along = int(i.max()) + 3, int(j.max()) + 3
+    across, along = (int(length / cell) + 6 for length in size)
     if across * along > 400_000_000:
         raise InputError.of("scatter spacing", "is too small for this size", spacing, "leave it out: 0 needs no grid")
-    kept = np.empty(min(most, len(x)), np.int64)
-    count = _throw(x, y, i, j, np.full((across, along), -1, np.int32), spacing * spacing, kept)
-    return kept[:count]
+    grid = np.full((across, along), -1, np.int32)
+    kept = np.empty((2, wanted))
+    x, y = first
+    count, tried = 0, 0
+    while True:
+        i = ((x - centre[0] + size[0] / 2) / cell).astype(np.int64) + 2
+        j = ((y - centre[1] + size[1] / 2) / cell).astype(np.int64) + 2
+        count = _throw(x, y, i, j, grid, spacing * spacing, kept, count)
+        tried += max(len(x), 1)
+        if count == wanted or tried >= _TRIES * wanted:
+            return kept[0, :count], kept[1, :count]
+        x, y = candidates(2 * (wanted - count) + 1000)
 
 
 @kernel
-def _throw(x: Any, y: Any, i: Any, j: Any, grid: Any, least: float, kept: Any) -> int:
-    count = 0
+def _throw(x: Any, y: Any, i: Any, j: Any, grid: Any, least: float, kept: Any, count: int) -> int:
     for p in range(len(x)):
-        if count == len(kept):
+        if count == kept.shape[1]:
             break
         free = True
         for a in range(i[p] - 2, i[p] + 3):
             for b in range(j[p] - 2, j[p] + 3):
                 q = grid[a, b]
-                if q >= 0 and (x[q] - x[p]) ** 2 + (y[q] - y[p]) ** 2 < least:
+                if q >= 0 and (kept[0, q] - x[p]) ** 2 + (kept[1, q] - y[p]) ** 2 < least:
                     free = False
         if free:
-            grid[i[p], j[p]] = p
-            kept[count] = p
+            grid[i[p], j[p]] = count
+            kept[0, count], kept[1, count] = x[p], y[p]
             count += 1
     return count
 

@@ -6,12 +6,13 @@ told by its keys: ``{centre_m, radius_m}``, ``{corners_m}``, ``{line_m, width_m}
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tussock.kernels import kernel
 from tussock.settings import Settings
 
 __all__ = ["Circle", "Polygon", "Strip", "Zone"]
@@ -56,14 +57,23 @@ class Strip(Settings):
 
     def distance(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Distance of the points from the line [m]."""
-        nearest = np.full(np.shape(x), np.inf)
-        line = np.array(self.line_m)
-        for a, b in zip(line[:-1], line[1:], strict=True):
-            along = b - a
-            length2 = max(float(along @ along), 1e-30)
-            t = np.clip(((x - a[0]) * along[0] + (y - a[1]) * along[1]) / length2, 0, 1)
-            nearest = np.minimum(nearest, np.hypot(x - a[0] - t * along[0], y - a[1] - t * along[1]))
-        return nearest
+        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        flat_x, flat_y = np.ascontiguousarray(x).ravel(), np.ascontiguousarray(y).ravel()
+        return _distances(flat_x, flat_y, np.array(self.line_m, float)).reshape(x.shape)
+
+
+@kernel
+def _distances(x: Any, y: Any, line: Any) -> Any:
+    out = np.empty(len(x))
+    for p in range(len(x)):
+        least = np.inf
+        for k in range(len(line) - 1):
+            dx, dy = line[k + 1, 0] - line[k, 0], line[k + 1, 1] - line[k, 1]
+            px, py = x[p] - line[k, 0], y[p] - line[k, 1]
+            t = min(max((px * dx + py * dy) / max(dx * dx + dy * dy, 1e-30), 0.0), 1.0)
+            least = min(least, (px - t * dx) ** 2 + (py - t * dy) ** 2)
+        out[p] = np.sqrt(least)
+    return out
 
 
 Zone = Circle | Polygon | Strip
