@@ -17,6 +17,7 @@ from tussock.scene.grass import grass_tile
 from tussock.scene.height_field import HeightField, Mask
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import sphere
+from tussock.scene.relief import Relief
 from tussock.scene.scatter import scatter
 from tussock.scene.scene import Scene
 from tussock.scene.shrub import shrub
@@ -59,7 +60,7 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     ground = _field(side, seed)
     line = trail_line(side)
     scene = Scene("forest-trail")
-    scene.add(_floor(ground, line), name="ground", label="terrain")
+    scene.add(_floor(ground, line, seed), name="ground", label="terrain")
 
     def stand(mesh: Mesh, name: str, density: float, free: float, **options: object) -> None:
         places = scatter(
@@ -75,7 +76,7 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     sapling = tree(height=3.0, crown_radius=0.9, crown_base=0.5, trunk_radius=0.025, triangles=8_000, seed=seed + 2)
     stand(sapling, "saplings", 0.05, 3.8, spacing=1.2, scale=(0.5, 1.3))
     bush = shrub(height=1.3, radius=0.8, triangles=12_000, seed=seed + 3)
-    stand(bush, "shrubs", 0.08, 3.6, spacing=1.0, scale=(0.4, 1.2))
+    stand(bush, "shrubs", 0.10, 3.6, spacing=1.0, scale=(0.4, 1.2))
 
     tuft = grass_tile(size=0.7, blades=90, height=0.30, width=0.007, bend=1.1, segments=5, dead=0.3, seed=seed + 4)
     verge = [Strip(line_m=line, width_m=9.0)]
@@ -85,7 +86,7 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     )  # fmt: skip
     scene.add(tuft, name="verge", label="grass", tags=("vegetation",), placements=places)
     places = scatter(
-        ground, (side - 2, side - 2), density=0.25, exclude=verge, spacing=0.8, scale=(0.5, 1.0), tilt=1.0, seed=seed + 21
+        ground, (side - 2, side - 2), density=0.6, exclude=verge, spacing=0.8, scale=(0.5, 1.0), tilt=1.0, seed=seed + 21
     )
     scene.add(tuft, name="undergrowth", label="grass", tags=("vegetation",), placements=places)
     places = scatter(
@@ -98,20 +99,22 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
 
 def _field(side: float, seed: int) -> HeightField:
     """Uneven ground with the trail worn 12 cm into it."""
-    hills = noise_terrain((side, side), cells=(int(2 * side),) * 2, height=0.8, wavelength=45.0, roughness=0.42, seed=seed)
+    hills = noise_terrain((side, side), cells=(int(5 * side),) * 2, height=0.8, wavelength=45.0, roughness=0.42, seed=seed)
     at = np.linspace(-side / 2, side / 2, hills.heights.shape[0])
     x, y = np.meshgrid(at, at, indexing="ij")
     away = Strip(line_m=trail_line(side), width_m=_WIDTH).distance(x, y)
     return HeightField((side, side), hills.heights - 0.12 * np.exp(-((away / (0.55 * _WIDTH)) ** 2)))
 
 
-def _floor(ground: HeightField, line: list[tuple[float, float]]) -> Mesh:
+def _floor(ground: HeightField, line: list[tuple[float, float]], seed: int) -> Mesh:
     """Litter, with gravel on the trail."""
     nx, ny = (n - 1 for n in ground.heights.shape)
     x = ground.low[0] + (np.arange(nx) + 0.5) * ground.cell[0]
     y = ground.low[1] + (np.arange(ny) + 0.5) * ground.cell[1]
-    away = Strip(line_m=line, width_m=_WIDTH).distance(*np.meshgrid(x, y, indexing="ij"))
-    return ground.mesh(SURFACES["litter"], masks=[Mask(away < _WIDTH / 2, SURFACES["gravel"])])
+    x, y = np.meshgrid(x, y, indexing="ij")
+    # Nobody trims a trail: its edge is ragged.
+    ragged = Strip(line_m=line, width_m=_WIDTH).distance(x, y) + Relief(height=0.15, wavelength=2.5, seed=seed)(x, y)
+    return ground.mesh(SURFACES["litter"], masks=[Mask(ragged < _WIDTH / 2, SURFACES["gravel"])])
 
 
 def _stone(seed: int) -> Mesh:
