@@ -25,6 +25,7 @@ LAYERS: list[set[str]] = [
     {"frames"},
     {"simulate"},
     {"write", "wire", "picture"},
+    {"runs", "pack", "scene_picture", "blender"},
     {"learn"},
     {"bench", "validate"},
     {"cli"},

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, scan, sensors
+from tussock.cli import bench, demo, motion, pack, scan, scenes, sensors
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -22,6 +22,10 @@ app.command()(demo.demo)
 app.command()(scan.scan)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
+app.command()(scenes.scenes)
+app.command()(motion.motion)
+app.command()(pack.pack)
+app.command()(pack.unpack)
 
 
 @app.callback(invoke_without_command=True)

@@ -30,6 +30,8 @@ __all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
 SEEN_BY_ALL = 0xFFFFFFFF
 DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
 _FAR_FROM_ZERO = 100.0
+_COMPACT_FROM = 5_000_000
+"""triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
 
 
@@ -104,7 +106,8 @@ class World:
         self._primitives = np.concatenate(primitives) if primitives else np.zeros(0, np.uint16)
         self._optics = np.array([_optics(material) for material in self.materials], np.float32)
 
-        self._scene = self.device.scene()
+        baked = sum(len(thing.mesh.triangles) for thing in self._standing if uses[id(thing.mesh)] == 1)
+        self._scene = self.device.scene(compact=baked >= _COMPACT_FROM)
         blocks: list[NDArray[np.float32]] = []
         self._rows: list[tuple[int, int, int]] = []
         start = 0
@@ -192,7 +195,7 @@ class World:
     def _shape(self, mesh: Mesh) -> RawScene:
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
-            shape = self.device.scene()
+            shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM)
             geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(mesh.vertices, mesh.triangles)
             shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
