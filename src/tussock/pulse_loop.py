@@ -100,7 +100,7 @@ def pulse_loop(
     packet, bits = new_packet()
     masks = lane_masks()
     turn = _standing_pose(poses)
-    aim = np.empty((13, LANES), np.float32)
+    aim = np.zeros((13, LANES), np.float32)  # left and up stay 0 for a beam without spread
     rays = len(firing.stencil)
     hit_range = np.empty((rays, LANES), np.float32)
     hit_energy = np.empty((rays, LANES), np.float32)
