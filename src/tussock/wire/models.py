@@ -67,7 +67,7 @@ MODELS: dict[str, PacketModel] = {
         PacketModel("hdl-64e-s2", 64, 0.002, None, _RAW, "strongest, last", dual_cycles=3),
         PacketModel("hdl-64e-s3", 64, 0.002, None, _RAW, "strongest, last", dual_cycles=3),
         # A cycle never spans packets, so one of 4 × 2 blocks leaves four of the twelve empty.
-        PacketModel("vls-128", 128, 0.004, 0xA1, _CALIBRATED, dual_cycles=1, stamp_us=7.0),
+        PacketModel("vls-128", 128, 0.004, 0xA1, _CALIBRATED, dual_cycles=1, stamp_us=6.46),
     )
 }
 """Every model by the name that ``packets`` of a sensor's file gives."""
