@@ -34,10 +34,9 @@ class Pose:
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", _finite("pose position", self.position, (3,)))
         quaternion = _finite("pose quaternion", self.quaternion, (4,))
-        length = float(np.linalg.norm(quaternion))
-        if length < 1e-9:
+        if np.linalg.norm(quaternion) < 1e-9:
             raise InputError.of("pose quaternion", "must not be zero", quaternion.tolist())
-        object.__setattr__(self, "quaternion", quaternion / length)
+        object.__setattr__(self, "quaternion", _unit(quaternion))
 
     @classmethod
     def at(
@@ -117,12 +116,11 @@ class Trajectory:
                 "sort the rows",
             )
         quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
-        lengths = np.linalg.norm(quaternions, axis=1, keepdims=True)
-        if (lengths < 1e-9).any():
+        if (np.linalg.norm(quaternions, axis=1) < 1e-9).any():
             raise InputError("trajectory quaternions: must not be zero")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "positions", _finite("trajectory positions", self.positions, (n, 3)))
-        object.__setattr__(self, "quaternions", quaternions / lengths)
+        object.__setattr__(self, "quaternions", _unit(quaternions))
 
     @classmethod
     def standing(cls, pose: Pose) -> Trajectory:
@@ -216,6 +214,12 @@ class Trajectory:
             self.positions + turns.apply(mount.position),
             (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
         )
+
+
+def _unit(quaternions: FloatArray) -> FloatArray:
+    """Quaternions of length 1; what has it already keeps its bits, so that files round-trip."""
+    lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    return np.where(np.abs(lengths - 1.0) < 4e-16, quaternions, quaternions / lengths)
 
 
 def _finite(what: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
