@@ -17,4 +17,6 @@ def load_extra(module: str, *, extra: str, purpose: str) -> Any:
     except ImportError as error:
         if error.name is not None and error.name.split(".")[0] != module.split(".")[0]:
             raise
-        raise InputError(f"{purpose} needs {module.split('.')[0]}; install it with: pip install 'tussock[{extra}]'") from None
+        raise InputError(
+            f"{purpose} needs {module.split('.')[0]}; install it with: pip install 'tussock[{extra}]'"
+        ) from None

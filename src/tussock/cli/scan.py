@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,10 @@ __all__ = ["scan"]
 def scan(
     scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")],
     sensor: Annotated[str, typer.Option(help="A sensor of the catalogue, or a sensor file (.toml).")],
-    out: Annotated[Path, typer.Option(help="File to write; its ending gives the format.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="File to write; its ending gives the format. .pcap, .mcap and .rosbag2 hold a whole run."),
+    ],
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None,
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None,
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
@@ -32,22 +36,31 @@ def scan(
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor",
     misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False,
+    utc: Annotated[
+        str | None, typer.Option(help="Date and time of simulation time 0 in a run, as 2025-01-01T00:00:00.")
+    ] = None,
+    origin: Annotated[
+        str | None, typer.Option(help="Latitude,longitude of the scene's origin, for a capture's GPS sentences.")
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the (first) frame to this PNG.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
-    """Scan a scene and write the frame, or one numbered file a frame over a time range."""
+    """Scan a scene and write the frame, or one numbered file a frame over a time range, or one run of them all."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.settings import parse_settings
-    from tussock.cli.sources import open_pose, open_scene
+    from tussock.cli.sources import open_pose, open_scene, parse_utc
     from tussock.picture import draw_frame
     from tussock.sensors.catalogue import load_sensor
     from tussock.simulate import frames_between
     from tussock.simulate import scan as scan_once
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
+    from tussock.wire.encode import EPOCH
+    from tussock.wire.position import GeoOrigin
+    from tussock.wire.runs import RUN_SUFFIXES, check_run, open_run
     from tussock.write.formats import format_of, save_frame
 
     device = load_sensor(sensor)
@@ -62,20 +75,32 @@ def scan(
     frames = frames_between(device, start, end) if end is not None else range(first.start, first.start + 1)
     if not len(frames):
         raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {end:g} s")
-    format_of(out)
+    is_run = out.suffix in RUN_SUFFIXES
+    if is_run:
+        check_run(out, device, force=force)
+    else:
+        format_of(out, also=RUN_SUFFIXES)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be sensor or world", coords)
-    files = [out] if len(frames) == 1 else [out.with_stem(f"{out.stem}_{frame:06d}") for frame in frames]
-    for file in [*files, *([picture] if picture else [])]:
+    files = [out] if is_run or len(frames) == 1 else [out.with_stem(f"{out.stem}_{frame:06d}") for frame in frames]
+    for file in [*([] if is_run else files), *([picture] if picture else [])]:
         check_writable(file, force=force)
+    epoch = parse_utc(utc) if utc else EPOCH
+    place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
 
     with waiting("building the scene", quiet=as_json) as built:
         world = World(open_scene(scene))
     returns, pulses = 0, 0
-    with waiting("scanning", quiet=True) as scanned:
-        for frame, file in steps(zip(frames, files, strict=True), "scanning", total=len(frames), quiet=as_json):
+    with waiting("scanning", quiet=True) as scanned, ExitStack() as stack:
+        run = None
+        if is_run:
+            run = stack.enter_context(open_run(out, device, force=force, epoch=epoch, origin=place_on_earth))
+        for frame in steps(frames, "scanning", total=len(frames), quiet=as_json):
             seen = scan_once(world, device, place, seed=seed, frame=frame, keep_misses=misses, threads=threads)
-            save_frame(seen, file, force=force, coords=coords)  # type: ignore[arg-type]
+            if run:
+                run.write(seen)
+            else:
+                save_frame(seen, files[frame - frames[0]], force=force, coords=coords)  # type: ignore[arg-type]
             if picture and frame == frames[0]:
                 draw_frame(seen, picture, force=force)
             returns += int(seen.hit.sum())
@@ -90,7 +115,8 @@ def scan(
         )  # fmt: skip
         return
     console.print(
-        f"{world.name}: {world.triangles:,} triangles in {world.placements:,} placements, ready in {built['seconds']:.1f} s"
+        f"{world.name}: {world.triangles:,} triangles in {world.placements:,} placements, "
+        f"ready in {built['seconds']:.1f} s"
     )
     console.print(f"{device.name}: {pulses:,} pulses, {returns:,} returns in {len(frames)} frame(s)")
     console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))

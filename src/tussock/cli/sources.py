@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from tussock.poses import Pose, Trajectory
 if TYPE_CHECKING:
     from tussock.scene.scene import Scene
 
-__all__ = ["open_pose", "open_scene"]
+__all__ = ["open_pose", "open_scene", "parse_utc"]
 
 
 def open_scene(name: str) -> Scene:
@@ -36,3 +37,12 @@ def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:
     if trajectory is not None:
         return Trajectory.load(trajectory)
     return Pose.parse(pose) if pose is not None else Pose.at(z=2.0)
+
+
+def parse_utc(text: str) -> float:
+    """Unix time [s] of a date and time; without a zone it is UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError.of("utc", "must be a date and time", text, "for example 2025-01-01T00:00:00") from None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

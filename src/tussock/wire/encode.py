@@ -31,7 +31,7 @@ from tussock.wire.layout import LAST, PACKET, PACKET_BYTES, STRONGEST, Layout, l
 from tussock.wire.models import MODE_BYTES, PacketModel, ReturnMode, mode_of, model_of
 from tussock.wire.status64 import StatusStream
 
-__all__ = ["EPOCH", "PacketEncoder", "Packets", "assemble", "intensity_bytes"]
+__all__ = ["EPOCH", "PacketEncoder", "Packets", "assemble", "intensity_bytes", "place_returns"]
 
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
 """[s] Unix time of simulation time 0 unless another is given: fixed, so that the same run gives the same bytes"""
@@ -96,9 +96,10 @@ class PacketEncoder:
         total = self._carried + len(cycles)
         payloads = np.zeros((ceil(total / self.layout.cycles), PACKET_BYTES), np.uint8)
         payloads[: len(self._begun)] = self._begun
+        distances = distance_steps(frame.range, self.model.distance_step_m)
+        intensities = intensity_bytes(frame.intensity, self.model.white)
         _place(
-            self.layout.place, self._carried, frame.pulse, frame.laser, self._slots(frame),
-            distance_steps(frame.range, self.model.distance_step_m), intensity_bytes(frame.intensity, self.model.white),
+            self.layout.place, self._carried, frame.pulse, frame.laser, self._slots(frame), distances, intensities,
             payloads,
         )  # fmt: skip
         first = cycles.start - self._carried
@@ -146,7 +147,7 @@ class PacketEncoder:
         azimuths = np.floor(blocks % 1.0 * 36000 + 0.5).astype(np.int64) % 36000
 
         cycle = self._pattern.cycle
-        begin = float(first * cycle) + (starts - first) * float(cycle)
+        begin: NDArray[np.float64] = float(first * cycle) + (starts - first) * float(cycle)
         micro = (self.epoch % 3600) * 1e6 + begin * 1e6 + self.model.stamp_us
         stamps = np.floor(micro + 0.5).astype(np.int64) % HOUR_US
         if self._status is None:

@@ -18,7 +18,7 @@ from tussock.errors import InputError, nearest
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["MODELS", "MODE_BYTES", "PacketModel", "ReturnMode", "mode_of", "model_of"]
+__all__ = ["MODELS", "MODE_BYTES", "PacketModel", "ReturnMode", "mode_of", "model_of", "speaks_packets"]
 
 ReturnMode = Literal["strongest", "last", "dual"]
 
@@ -94,5 +94,12 @@ def mode_of(sensor: Sensor) -> ReturnMode:
     mode = str(sensor.receiver.mode)
     if mode not in _RECEIVER_MODES:
         allowed = ", ".join(_RECEIVER_MODES)
-        raise InputError.of("receiver.mode", f"packets carry only {allowed}", mode, "set receiver.mode to one of them")
+        raise InputError.of(
+            "receiver.mode", f"packets carry only {allowed}", mode, "set receiver.mode to one of them"
+        )
     return _RECEIVER_MODES[mode]
+
+
+def speaks_packets(sensor: Sensor) -> bool:
+    """Whether a sensor has packets, and its receiver a mode that they carry."""
+    return sensor.packets is not None and sensor.receiver.mode in _RECEIVER_MODES

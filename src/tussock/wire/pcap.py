@@ -39,7 +39,9 @@ class CaptureWriter:
         self._sent = 0
         file.write(struct.pack("<IHHiIII", _MAGIC, 2, 4, 0, 0, 65535, _ETHERNET))
 
-    def write(self, packets: Packets, *, epoch: float, positions: tuple[NDArray[Any], NDArray[Any]] | None = None) -> None:
+    def write(
+        self, packets: Packets, *, epoch: float, positions: tuple[NDArray[Any], NDArray[Any]] | None = None
+    ) -> None:
         """Add data packets and position packets (payloads (m, 512), simulation times (m,)), in the order of time."""
         data = self._records(packets.payloads, epoch + packets.times, DATA_PORT)
         if positions is None or not len(positions[1]):

@@ -1,4 +1,4 @@
-"""Position packets: 512 bytes with the time, the state of the clock and a GPS sentence, about one for every 14 others.
+"""Position packets: 512 bytes with the time, the state of the clock and a GPS sentence, one for every 14 others.
 
     0    reserved (the HDL-32E's inertial readings, which are not simulated)
     198  microseconds past the hour, u32

@@ -68,14 +68,15 @@ def load_frame(path: Path | str) -> Frame:
         raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
 
 
-def format_of(path: Path) -> Format:
-    """The format of a file's name."""
+def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
+    """The format of a file's name; an error names the suffixes ``also`` known to the caller too."""
     suffix = path.suffix.lower()
     if suffix in FORMATS:
         return FORMATS[suffix]
-    known = ", ".join(sorted(FORMATS))
+    suffixes = {*FORMATS, *also}
+    known = ", ".join(sorted(suffixes))
     if not suffix:
         raise InputError(f"{path}: its name has no suffix to tell the format; add one of {known}")
-    guess = nearest(suffix, FORMATS)
+    guess = nearest(suffix, suffixes)
     remedy = f"{guess} (known: {known})" if guess.startswith("did") else f"known: {known}"
     raise InputError(f"{path}: unknown file format {suffix!r}; {remedy}")
