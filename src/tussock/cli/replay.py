@@ -40,5 +40,6 @@ def replay(
     out.print(
         f"{report.packets:,} packets to {target} in {report.seconds:.2f} s "
         f"({report.packets / report.seconds:,.0f} a second), "
-        f"{report.lateness.share_within(5e-3):.1%} within 5 ms of their time"
+        f"{report.lateness.share_within(5e-3):.1%} within 5 ms of their time",
+        soft_wrap=True,
     )

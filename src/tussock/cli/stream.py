@@ -53,7 +53,7 @@ def stream(
     """Simulate in the loop and send every packet at its own moment, or share every frame with another program."""
     from contextlib import ExitStack
 
-    from tussock.cli.console import said, waiting
+    from tussock.cli.console import waiting
     from tussock.cli.sources import open_scene
     from tussock.trace.world import World
     from tussock.wire.live import stream as run
@@ -77,10 +77,14 @@ def stream(
         if lockstep:
             _in_lockstep(world, outlets[0], seconds, timeout, seed, threads, as_json)
             return
-        reports = run(
-            world, outlets, seconds=seconds, seed=seed, threads=threads, say=lambda text: said.print(f"note: {text}")
-        )
+        reports = run(world, outlets, seconds=seconds, seed=seed, threads=threads, say=_note)
     _tell(reports, as_json)
+
+
+def _note(text: str) -> None:
+    from tussock.cli.console import said
+
+    said.print(f"note: {text}", soft_wrap=True)
 
 
 def _devices(names: list[str], rate: float | None, rays: int | None, settings: list[str]) -> list[Sensor]:
@@ -159,8 +163,8 @@ def _tell(reports: list[StreamReport], as_json: bool) -> None:
             [
                 {
                     "sensor": report.sensor, "packets": report.packets, "revolutions": report.revolutions,
-                    "dropped_revolutions": report.dropped, "seconds": report.elapsed_s, "times_real_time": report.speed,
-                    "within_5_ms": report.lateness.share_within(5e-3), "worst_late_s": report.lateness.worst,
+                    "dropped_revolutions": report.dropped, "seconds": report.elapsed_s,
+                    "times_real_time": report.speed, "within_5_ms": report.lateness.share_within(5e-3), "worst_late_s": report.lateness.worst,
                 }
                 for report in reports
             ]
@@ -171,6 +175,6 @@ def _tell(reports: list[StreamReport], as_json: bool) -> None:
         if report.packets:
             line += f", {report.packets:,} packets ({report.packets / report.elapsed_s:,.0f} a second), "
             line += f"{report.lateness.share_within(5e-3):.1%} within 5 ms of their time"
-        out.print(line + f"; could run {report.speed:.1f} × real time")
+        out.print(line + f"; could run {report.speed:.1f} × real time", soft_wrap=True)
         if report.dropped:
             out.print(f"{report.sensor}: could not keep up; {report.dropped} whole revolutions were dropped")

@@ -147,7 +147,7 @@ class PacketEncoder:
         azimuths = np.floor(blocks % 1.0 * 36000 + 0.5).astype(np.int64) % 36000
 
         cycle = self._pattern.cycle
-        begin: NDArray[np.float64] = float(first * cycle) + (starts - first) * float(cycle)
+        begin = (float(first * cycle) + (starts - first) * float(cycle)).astype(np.float64)
         micro = (self.epoch % 3600) * 1e6 + begin * 1e6 + self.model.stamp_us
         stamps = np.floor(micro + 0.5).astype(np.int64) % HOUR_US
         if self._status is None:

@@ -161,15 +161,16 @@ class _Live:
         begin = time.perf_counter()
         path = self._outlet.share.path(self._frame) if self._outlet.share else self._outlet.pose
         frame = scan(self._world, self._outlet.sensor, path, frame=self._frame, **self._options)  # type: ignore[arg-type]
-        if self._clock.now > self.next_start + _GRACE:
-            self._takes = max(self._takes, time.perf_counter() - begin)
-            self._drop(1)
-            return
-        self._hand_on(frame)
+        in_time = self._clock.now <= self.next_start + _GRACE
+        if in_time:
+            self._hand_on(frame)
         took = time.perf_counter() - begin
-        self._takes = took if took > self._takes else 0.8 * self._takes + 0.2 * took
+        self._takes += 0.5 * (took - self._takes)
         self.report.busy_s += took
         self.report.simulated_s += self._period
+        if not in_time:
+            self._drop(1)
+            return
         self.report.revolutions += 1
         self._frame += 1
 

@@ -13,7 +13,10 @@ from tussock.frames.frame import Frame
 from tussock.whole_files import check_writable, whole_file
 from tussock.write.contents import Coords, contents_of, frame_of
 from tussock.write.csv import CSV
+from tussock.write.e57 import E57
 from tussock.write.file_format import Format
+from tussock.write.kitti import KITTI
+from tussock.write.las import LAS, LAZ
 from tussock.write.npz import NPZ
 from tussock.write.parquet import PARQUET
 from tussock.write.pcd import PCD
@@ -21,7 +24,7 @@ from tussock.write.ply import PLY
 
 __all__ = ["FORMATS", "format_of", "load_frame", "save_frame"]
 
-FORMATS: dict[str, Format] = {format.suffix: format for format in (PCD, PLY, NPZ, CSV, PARQUET)}
+FORMATS: dict[str, Format] = {format.suffix: format for format in (PCD, PLY, NPZ, CSV, PARQUET, LAS, LAZ, KITTI, E57)}
 """Every known format by its suffix."""
 
 
