@@ -55,7 +55,7 @@ def _stamp() -> str:
 
 
 @intrinsic
-def borrowed(typing_context: Any, value: Any) -> Any:
+def _borrow(typing_context: Any, value: Any) -> Any:
     """The same array, or tuple of arrays, without its reference count.
 
     Numba counts references to an array wherever a kernel names it, with an atomic instruction each time, which
@@ -69,6 +69,9 @@ def borrowed(typing_context: Any, value: Any) -> Any:
     return value(value), generate
 
 
+borrowed: Any = _borrow
+
+
 def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
@@ -78,7 +81,7 @@ def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
         parts = [
             _without_count(context, builder, part, builder.extract_value(value, index))
-            for index, part in enumerate(kind)
+            for index, part in enumerate(cast(Any, kind))
         ]
         return context.make_tuple(builder, kind, parts)
     return value

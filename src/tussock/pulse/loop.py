@@ -45,7 +45,7 @@ def pulse_loop(
         bits,
         lane_masks(),
         standing_pose(poses),
-        np.empty((AIM_ROWS, LANES), np.float32),
+        np.zeros((AIM_ROWS, LANES), np.float32),  # left and up stay 0 for a beam without spread: not garbage
         np.zeros(LANES, np.float32),
         np.empty(len(hits.ranges), np.int64),
     )
