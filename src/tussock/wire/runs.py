@@ -81,7 +81,7 @@ def open_run(
     messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets else sensor.name)
     opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
     with opened(path, messages, force=force) as log:
-        run = _RosRun(log, messages, packets)
+        run = _RosRun(log, messages, packets, sensor.frame_period)
         yield run
         run.finish()
 
@@ -122,15 +122,17 @@ class _CaptureRun:
 
 
 class _RosRun:
-    def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None) -> None:
-        self._log, self._messages, self._encoder = log, messages, encoder
+    def __init__(
+        self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, period: float
+    ) -> None:
+        self._log, self._messages, self._encoder, self._period = log, messages, encoder, period
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"
 
     def write(self, frame: Frame) -> None:
         say, ns = self._messages, self._messages.nanoseconds
         start = float(frame.meta["start_s"])
         if frame.trajectory is not None:
-            for time in _pose_times(frame, start):
+            for time in _pose_times(frame.trajectory, start, self._period):
                 self._log.write("/tf", "tf2_msgs/msg/TFMessage", ns(time), say.transform(time, frame.trajectory))
                 self._log.write("/pose", "geometry_msgs/msg/PoseStamped", ns(time), say.pose(time, frame.trajectory))
         if self._encoder:
@@ -154,10 +156,9 @@ class _RosRun:
             self._log.write("/velodyne_packets", "velodyne_msgs/msg/VelodyneScan", time, data)
 
 
-def _pose_times(frame: Frame, start: float) -> list[float]:
+def _pose_times(path: Trajectory, start: float, period: float) -> list[float]:
     """[s] when the pose is told within a frame."""
-    assert frame.trajectory is not None
-    if not frame.trajectory.moving or not len(frame):
+    if not path.moving:
         return [start]
-    first, last = np.ceil(start / _POSE_STEP - 1e-9), np.ceil(float(frame.time.max()) / _POSE_STEP - 1e-9)
-    return [float(k * _POSE_STEP) for k in np.arange(first, last)] or [start]
+    first, last = (int(np.ceil(time / _POSE_STEP - 1e-9)) for time in (start, start + period))
+    return [k * _POSE_STEP for k in range(first, last)]

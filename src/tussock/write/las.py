@@ -85,6 +85,8 @@ def load(path: Path) -> Contents:
     laspy = load_extra("laspy", extra="las", purpose="a LAS file")
     with path.open("rb") as file:
         cloud = laspy.read(file)
+    if len(cloud.points) != cloud.header.point_count:
+        raise InputError(f"ends after {len(cloud.points)} of {cloud.header.point_count} points; the file was cut")
     document = None
     for record in [*(cloud.evlrs or []), *cloud.header.vlrs]:
         if record.user_id == USER and record.record_id == RECORD:
