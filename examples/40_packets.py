@@ -1,4 +1,4 @@
-"""A drive of one second, recorded as the sensor itself would have: run.pcap, for any driver that reads HDL-32E packets.
+"""A drive of one second, recorded as the sensor itself would have: run.pcap, for any driver of an HDL-32E.
 
 The same from the command line:  tussock scan yard --sensor hdl-32e --trajectory drive.csv --to 1 --out run.pcap
 """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_frames import made_frame
 
+from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.poses import Pose

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_frames import made_frame
 
+from made_frames import made_frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.encode import EPOCH, PacketEncoder
@@ -81,7 +81,9 @@ def test_read_back(written: dict[str, Path], kind: str) -> None:
         np.testing.assert_array_equal(points["ring"], rings_of(SENSOR)[frame.laser])
         stamp = cloud.header.stamp.sec + cloud.header.stamp.nanosec * 1e-9
         np.testing.assert_allclose(stamp - EPOCH + points["time"], frame.time, atol=1e-6)
-        np.testing.assert_array_equal(points["intensity"], np.floor(frame.intensity * np.float32(100) + np.float32(0.5)))
+        np.testing.assert_array_equal(
+            points["intensity"], np.floor(frame.intensity * np.float32(100) + np.float32(0.5))
+        )
 
     encoder = PacketEncoder(SENSOR)
     packets = [encoder.encode(frame) for frame in frames()] + [encoder.flush()]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_frames import made_frame
 
+from made_frames import made_frame
 from tussock.frames.columns import KINDS
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor

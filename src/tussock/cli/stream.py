@@ -105,10 +105,14 @@ def _outlets(
 ) -> list[Outlet]:  # fmt: skip
     from tussock.cli.sources import open_pose
     from tussock.wire.addresses import Endpoint
+    from tussock.wire.encode import PacketEncoder
     from tussock.wire.live import Outlet
     from tussock.wire.position import GeoOrigin
 
     targets = [Endpoint.parse(text) if text else None for text in _one_each("--to", to, len(devices))]
+    for device, target in zip(devices, targets, strict=True):
+        if target is not None:
+            PacketEncoder(device)  # refuses a sensor without packets before the scene is built
     others = _one_each("--positions-to", positions_to, len(devices))
     places = poses * len(devices) if len(poses) == 1 else _one_each("--pose", poses, len(devices))
     used = [target.address for target in targets if target]
@@ -164,7 +168,8 @@ def _tell(reports: list[StreamReport], as_json: bool) -> None:
                 {
                     "sensor": report.sensor, "packets": report.packets, "revolutions": report.revolutions,
                     "dropped_revolutions": report.dropped, "seconds": report.elapsed_s,
-                    "times_real_time": report.speed, "within_5_ms": report.lateness.share_within(5e-3), "worst_late_s": report.lateness.worst,
+                    "times_real_time": report.speed, "within_5_ms": report.lateness.share_within(5e-3),
+                    "worst_late_s": report.lateness.worst,
                 }
                 for report in reports
             ]

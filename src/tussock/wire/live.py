@@ -83,7 +83,7 @@ def stream(
     for outlet in outlets:
         if outlet.to is not None:
             PacketEncoder(outlet.sensor)  # a sensor without packets is refused before anything starts
-        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)  # kernels are compiled or loaded
+        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)  # code is compiled or loaded
     begin = time.perf_counter()
     for outlet in outlets:
         scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)

@@ -122,9 +122,7 @@ class _CaptureRun:
 
 
 class _RosRun:
-    def __init__(
-        self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, period: float
-    ) -> None:
+    def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, period: float) -> None:
         self._log, self._messages, self._encoder, self._period = log, messages, encoder, period
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"
 

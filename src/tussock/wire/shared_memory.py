@@ -3,7 +3,7 @@
 `SharedSegment.create` makes a segment and `SharedSegment.attach` joins one; the layout is that of
 `tussock.wire.shm_layout`. Nobody waits for a reader: one that starts late, is slow or dies harms nobody.
 
-Who lives is told by the kernel, which takes a dead process's locks away: the simulator holds an exclusive `flock`
+Who lives is told by the system, which takes a dead process's locks away: the simulator holds an exclusive `flock`
 on its segment, the consumer that answers holds a record lock on one byte of it. A segment whose lock is free was left
 behind by a killed simulator; the next one of that name replaces it. (The process numbers and heartbeats in the
 header are for programs that cannot lock, and for people.)
@@ -13,6 +13,7 @@ Linux only: segments are files in /dev/shm, which is where `shm_open` puts them.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import mmap
@@ -268,7 +269,9 @@ class SharedSegment:
             if same_file(path, self._fd):
                 path.unlink(missing_ok=True)
         del self._header, self._table
-        self._memory.close()
+        with contextlib.suppress(BufferError):
+            # A view may live on, in the traceback of an error for one; the memory goes with the last of them.
+            self._memory.close()
         self._memory = None
         os.close(self._fd)
 

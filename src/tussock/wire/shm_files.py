@@ -1,6 +1,6 @@
 """The file behind a shared segment: who may make it, who lives, what was left behind.
 
-A simulator holds an exclusive `flock` on its segment for as long as it lives; the kernel takes it away with the
+A simulator holds an exclusive `flock` on its segment for as long as it lives; the system takes it away with the
 process, however that ends. So a segment without that lock is stale, and whoever replaces it first takes the lock, so
 that two simulators started at once cannot both think that they did.
 """

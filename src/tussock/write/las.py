@@ -55,7 +55,9 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     header.scales = np.full(3, STEP_M)
     header.offsets = np.floor(points.min(axis=0)) if len(points) else np.zeros(3)
     if len(points) and np.ptp(points, axis=0).max() > STEP_M * 2**31:
-        raise InputError.of("LAS", f"points must lie within {STEP_M * 2**31:.0f} m", f"{np.ptp(points, axis=0).max():.0f} m")
+        raise InputError.of(
+            "LAS", f"points must lie within {STEP_M * 2**31:.0f} m", f"{np.ptp(points, axis=0).max():.0f} m"
+        )
     others = [name for name in fields if name not in ("x", "y", "z", *_OWN_PLACE)]
     header.add_extra_dims(
         [laspy.ExtraBytesParams(_EXTRA_NAMES.get(name, name), fields[name].dtype.str[1:]) for name in others]
@@ -98,7 +100,7 @@ def load(path: Path) -> Contents:
         if "gps_time" in names:
             fields["time"] = np.asarray(cloud.gps_time)
         return Contents(fields, None)
-    own = {ours: theirs for ours, theirs in _OWN_PLACE.items()} | _EXTRA_NAMES
+    own = _OWN_PLACE | _EXTRA_NAMES
     for name, dtype in FIELD_TYPES.items():
         if name not in fields and own.get(name, name) in names:
             fields[name] = np.asarray(cloud[own.get(name, name)]).astype(dtype)

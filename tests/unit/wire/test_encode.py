@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_frames import made_frame
 
+from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.frames.columns import KINDS
 from tussock.sensors.catalogue import load_sensor

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_frames import made_frame
 
+from made_frames import made_frame
 from tussock.errors import InputError, OutputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.encode import EPOCH, PacketEncoder, Packets
@@ -145,8 +145,8 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(OSError) as caught, Path("/dev/full").open("wb") as file:
         CaptureWriter(file).write(PacketEncoder(sensor).encode(made_frame(sensor)), epoch=EPOCH)
     assert caught.value.errno == 28
-    with pytest.raises(OutputError, match=r"run\.pcap: cannot be written \(no space left on the disk\)"):
-        with open_run(tmp_path / "run.pcap", sensor) as run:
-            run.write(made_frame(sensor))
-            raise OSError(28, "No space left on device")
+    full = pytest.raises(OutputError, match=r"run\.pcap: cannot be written \(no space left on the disk\)")
+    with full, open_run(tmp_path / "run.pcap", sensor) as run:
+        run.write(made_frame(sensor))
+        raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
