@@ -19,7 +19,7 @@ from tussock.wire.shm_layout import ChannelSpec
 READS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 POINTS = 133_376  # one revolution of an HDL-64E S2 at 10 Hz
-NAME = f"tussock-bench-{os.getpid()}"
+NAME = os.environ.setdefault("TUSSOCK_BENCH_NAME", f"tussock-bench-{os.getpid()}")  # children inherit it
 CHANNELS = [ChannelSpec("points", "out", "f4", (POINTS, 6)), ChannelSpec("pose_in", "in", "f8", (7,))]
 
 
