@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, motion, pack, scan, scenes, sensors
+from tussock.cli import bench, demo, motion, pack, replay, scan, scenes, sensors, stream
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -20,6 +20,8 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(scan.scan)
+app.command()(stream.stream)
+app.command()(replay.replay)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
 app.command()(scenes.scenes)
