@@ -105,7 +105,7 @@ def _plain_materials(scene: Scene) -> dict[str, dict[str, Any]]:
         for material in thing.mesh.materials:
             versions.setdefault(material.name, set()).add(material)
     return {
-        name: next(iter(kinds)).model_dump(mode="json", exclude={"name"}, exclude_unset=True, exclude_none=True)
+        name: next(iter(kinds)).model_dump(mode="json", exclude={"name", "texture"}, exclude_unset=True, exclude_none=True)
         for name, kinds in versions.items()
         if len(kinds) == 1
     }

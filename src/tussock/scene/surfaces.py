@@ -16,13 +16,20 @@ __all__ = ["SURFACES"]
 SURFACES: dict[str, Material] = {
     surface.name: surface
     for surface in (
-        Material(name="grass", reflectance=0.45, color=(0.10, 0.24, 0.04), label="grass"),
-        Material(name="dry-grass", reflectance=0.40, color=(0.42, 0.34, 0.15), label="grass"),
-        Material(name="leaf", reflectance=0.45, color=(0.07, 0.19, 0.03), label="leaf"),
-        Material(name="bark", reflectance=0.35, color=(0.13, 0.09, 0.06), label="trunk"),
+        Material(
+            name="grass", reflectance=0.45, color=(0.10, 0.24, 0.04), label="grass", translucency=0.6, variation=0.5
+        ),
+        Material(
+            name="dry-grass", reflectance=0.40, color=(0.42, 0.34, 0.15), label="grass", translucency=0.4,
+            variation=0.4,
+        ),
+        Material(
+            name="leaf", reflectance=0.45, color=(0.07, 0.19, 0.03), label="leaf", translucency=0.6, variation=0.4
+        ),
+        Material(name="bark", reflectance=0.35, color=(0.13, 0.09, 0.06), label="trunk", variation=0.3),
         Material(name="branch", reflectance=0.35, color=(0.15, 0.10, 0.06), label="branch"),
-        Material(name="soil", reflectance=0.25, color=(0.18, 0.12, 0.07), label="terrain"),
-        Material(name="concrete", reflectance=0.35, color=(0.45, 0.44, 0.42)),
-        Material(name="asphalt", reflectance=0.15, color=(0.06, 0.06, 0.06), label="road"),
+        Material(name="soil", reflectance=0.25, color=(0.18, 0.12, 0.07), label="terrain", variation=0.4),
+        Material(name="concrete", reflectance=0.35, color=(0.45, 0.44, 0.42), variation=0.15),
+        Material(name="asphalt", reflectance=0.15, color=(0.06, 0.06, 0.06), label="road", variation=0.15),
     )
 }
