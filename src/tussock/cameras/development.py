@@ -6,7 +6,8 @@ Light is linear; 1 is a white surface in full sun. In this order:
     exposure  times 2^``exposure_ev``
     noise     σ² = read_noise² + shot_noise² · light: the two parts of a real sensor's noise, in units of white
     curve     straight up to 0.6, then bending smoothly towards 1 so that bright sky keeps its colour; then the
-              transfer function of sRGB (IEC 61966-2-1)
+              transfer function of sRGB (IEC 61966-2-1), rounded up or down by a fixed pattern of chance, which
+              keeps a clear sky free of bands
 
 Noise is counter-based: the same seed and frame give the same bits.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tussock.cameras.mottle import hashed
 from tussock.kernels import inline_kernel, kernel
 from tussock.randomness import Purpose, normal_pair, philox, seed_key
 from tussock.settings import Settings
@@ -29,11 +31,11 @@ __all__ = ["Development", "develop"]
 
 _IMAGE_NOISE = int(Purpose.IMAGE_NOISE)
 _KNEE = np.float32(0.6)
-_STEPS = 4096  # entries of the table of the sRGB function; half a step of it is below a third of a grey level
+_STEPS = 16384  # entries of the table of the sRGB function: at least 5 a grey level
 
 
 class Development(Settings):
-    exposure_ev: Annotated[float, Field(ge=-20, le=20)] = 0.0
+    exposure_ev: Annotated[float, Field(ge=-20, le=20)] = 0.5
     """stops: +1 doubles the light"""
     blur_px: Annotated[float, Field(ge=0, le=100)] = 0.0
     """standard deviation [pixels]"""
@@ -61,10 +63,11 @@ def develop(
     return picture
 
 
-def _srgb_table() -> NDArray[np.uint8]:
-    linear = (np.arange(_STEPS * 4) + 0.5) / (_STEPS * 4)
+def _srgb_table() -> NDArray[np.float32]:
+    """Grey levels 0 to 255 of linear light from 0 to 1."""
+    linear = (np.arange(_STEPS) + 0.5) / _STEPS
     curve = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.round(255 * curve).astype(np.uint8)
+    return (255 * curve).astype(np.float32)
 
 
 @inline_kernel
@@ -95,4 +98,5 @@ def _develop(
                     sigma = np.float32(math.sqrt(read * read + shot * shot * x))
                     x += sigma * (n0 if i == 0 else (n1 if i == 1 else n2))
                 step = np.int64(shoulder(max(x, np.float32(0.0))) * np.float32(len(table)))
-                picture[r, c, i] = table[min(step, last)]
+                level = table[min(step, last)] + hashed(r, c, i)
+                picture[r, c, i] = np.uint8(min(level, np.float32(255.0)))

@@ -123,6 +123,16 @@ class World:
         assert self._scene.handle is not None
         return self._scene.handle
 
+    @property
+    def geometries(self) -> list[SceneObject]:
+        """The objects in the order of their geometry numbers: what stands, then what moves."""
+        return self._standing + self._movers
+
+    def turned(self, geometry: int) -> bool:
+        """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy in world coordinates."""
+        baked = geometry < len(self._rows) and self._rows[geometry][0] < 0
+        return baked and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
+
     def moving(self, start: float, end: float) -> Moving:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
         if not self._movers:
