@@ -14,6 +14,7 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.pulse_loop import Firing, PoseTable, Receiving, Slots, pulse_loop
 from tussock.randomness import check_seed, seed_key
+from tussock.scene.instances import Instances
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
@@ -163,4 +164,5 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "objects": {thing.id: thing.name for thing in world.objects},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
+        "first_instance": Instances.among(world.objects).starts.tolist(),
     }
