@@ -34,10 +34,9 @@ class Pose:
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", _finite("pose position", self.position, (3,)))
         quaternion = _finite("pose quaternion", self.quaternion, (4,))
-        length = float(np.linalg.norm(quaternion))
-        if length < 1e-9:
+        if np.linalg.norm(quaternion) < 1e-9:
             raise InputError.of("pose quaternion", "must not be zero", quaternion.tolist())
-        object.__setattr__(self, "quaternion", quaternion / length)
+        object.__setattr__(self, "quaternion", _unit(quaternion))
 
     @classmethod
     def at(
@@ -117,12 +116,11 @@ class Trajectory:
                 "sort the rows",
             )
         quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
-        lengths = np.linalg.norm(quaternions, axis=1, keepdims=True)
-        if (lengths < 1e-9).any():
+        if (np.linalg.norm(quaternions, axis=1) < 1e-9).any():
             raise InputError("trajectory quaternions: must not be zero")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "positions", _finite("trajectory positions", self.positions, (n, 3)))
-        object.__setattr__(self, "quaternions", quaternions / lengths)
+        object.__setattr__(self, "quaternions", _unit(quaternions))
 
     @classmethod
     def standing(cls, pose: Pose) -> Trajectory:
@@ -209,13 +207,37 @@ class Trajectory:
         return np.concatenate([Rotation.from_quat(quaternions).as_matrix(), positions[:, :, None]], 2)
 
     def mounted(self, mount: Pose) -> Trajectory:
-        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``)."""
-        turns = Rotation.from_quat(self.quaternions)
+        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``).
+
+        Where the body turns, the sensor moves on an arc: poses are added until their chords leave it by less than
+        1e-5 of the sensor's distance from the body's origin.
+        """
+        times = self._turning_little()
+        positions, quaternions = self.at(times)
+        turns = Rotation.from_quat(quaternions)
         return Trajectory(
-            self.times,
-            self.positions + turns.apply(mount.position),
+            times,
+            positions + turns.apply(mount.position),
             (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
         )
+
+    def _turning_little(self) -> FloatArray:
+        """Times [s], the path's own among them, between which the body turns by at most 0.008 rad."""
+        if not self.moving:
+            return self.times
+        turns = Rotation.from_quat(self.quaternions)
+        angles = (turns[:-1].inv() * turns[1:]).magnitude()
+        counts = np.maximum(np.ceil(angles / 0.008).astype(int), 1)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        share = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
+        low, high = np.repeat(self.times[:-1], counts), np.repeat(self.times[1:], counts)
+        return np.append(low + share * (high - low), self.times[-1])
+
+
+def _unit(quaternions: FloatArray) -> FloatArray:
+    """Quaternions of length 1; what has it already keeps its bits, so that files round-trip."""
+    lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    return np.where(np.abs(lengths - 1.0) < 4e-16, quaternions, quaternions / lengths)
 
 
 def _finite(what: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

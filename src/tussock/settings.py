@@ -7,8 +7,8 @@ known one.
 
 from __future__ import annotations
 
+import inspect
 import tomllib
-import types
 import typing
 from pathlib import Path
 from typing import Any, Self
@@ -31,7 +31,7 @@ class _OneLineErrors(ModelMetaclass):
         try:
             return super().__call__(*args, **kwargs)
         except ValidationError as error:
-            raise InputError(_one_line(error, cls, cls.__name__)) from None
+            raise InputError(_one_line(error, cls, cls.__name__)) from None  # type: ignore[arg-type]
 
 
 class Settings(BaseModel, metaclass=_OneLineErrors):
@@ -77,9 +77,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> str:
     """The first complaint of pydantic, as ``source: field: rule, got value; remedy`` (+N more)."""
-    complaints = error.errors(include_url=False)
+    # A mistyped key is both unknown and missing: the unknown one says more.
+    complaints = sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     first = complaints[0]
-    where = ".".join(str(part) for part in first["loc"]) or "settings"
+    where = ".".join(_without_tags(model, first["loc"])) or "settings"
     if first["type"] == "extra_forbidden":
         *parents, key = first["loc"]
         text = f"{where}: unknown key; {nearest(str(key), _known_keys(model, parents))}"
@@ -91,6 +92,17 @@ def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> st
         text = str(InputError.of(where, rule.replace("input should", "should"), first["input"]))
     more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
     return f"{source}: {text}{more}"
+
+
+def _without_tags(model: Any, path: tuple[Any, ...]) -> list[str]:
+    """The path as the user wrote it: pydantic adds the tag of a union (``pattern.spinning.steps``)."""
+    shown: list[str] = []
+    for at, part in enumerate(path):
+        keys = _known_keys(model, list(path[:at]))
+        tag = isinstance(part, str) and part not in keys and at + 1 < len(path) and path[at + 1] in keys
+        if not tag:
+            shown.append(str(part))
+    return shown
 
 
 def _known_keys(model: Any, path: list[Any]) -> list[str]:
@@ -107,6 +119,6 @@ def _known_keys(model: Any, path: list[Any]) -> list[str]:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return [annotation] if issubclass(annotation, BaseModel) else []
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return [annotation]
     return [model for part in typing.get_args(annotation) for model in _models_in(part)]

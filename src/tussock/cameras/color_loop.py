@@ -24,12 +24,13 @@ import numpy as np
 
 from tussock.cameras.light import LightNumbers, sky
 from tussock.cameras.paint import MIRROR, SHININESS, SPECULAR, TRANSLUCENCY, TRANSMISSION, VARIATION, rough, surface_color
-from tussock.cameras.view_loop import facing, material_at
+from tussock.cameras.view_loop import facing
 from tussock.cameras.viewing import MOMENT, TILE, U, V, aim, new_tile
 from tussock.kernels import inline_kernel, kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet, occluded
+from tussock.trace.world import material_of
 
 __all__ = ["Sampling", "color_loop"]
 
@@ -164,7 +165,7 @@ def _meet(
         hits += 1
         lit[l] = NOTHING
         geometry, nx, ny, nz = facing(packet, bits, l, tables)
-        material = material_at(tables, geometry, bits[row.PRIM, l])
+        material = material_of(tables, geometry, bits[row.PRIM, l])
         t = packet[row.TFAR, l]
         x, y, z = packet[row.ORG_X, l] + t * dx, packet[row.ORG_Y, l] + t * dy, packet[row.ORG_Z, l] + t * dz
         r, g, b = surface_color(
@@ -309,7 +310,7 @@ def _go_on(
             masks[l] = 0
             continue
         geometry = bits[row.INST, l] if bits[row.INST, l] != NOTHING else bits[row.GEOM, l]
-        material = material_at(tables, geometry, bits[row.PRIM, l])
+        material = material_of(tables, geometry, bits[row.PRIM, l])
         mirror, pane = paint.looks[material, MIRROR], paint.looks[material, TRANSMISSION]
         through[l] *= mirror + pane
         if through[l] < np.float32(0.01):

@@ -88,10 +88,10 @@ def _looks(material: Material) -> tuple[float, ...]:
     return (
         material.translucency,
         material.variation,
-        getattr(material, "specular", 0.0),
-        getattr(material, "shininess", 20.0),
-        getattr(material, "mirror", 0.0),
-        getattr(material, "transmission", 0.0),
+        material.specular,
+        material.shininess,
+        material.mirror,
+        material.transmission,
     )
 
 

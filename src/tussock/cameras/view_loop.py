@@ -13,8 +13,9 @@ from tussock.kernels import inline_kernel, kernel
 from tussock.trace import packets as row
 from tussock.trace.normals import world_normal
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.trace.world import material_of
 
-__all__ = ["Seen", "material_at", "view_loop"]
+__all__ = ["Seen", "facing", "view_loop"]
 
 
 class Seen(NamedTuple):
@@ -75,7 +76,7 @@ def _keep_truth(packet: Any, bits: Any, tables: Any, top: int, left: int, seen: 
             seen.normal[r, c, 0] = seen.normal[r, c, 1] = seen.normal[r, c, 2] = 0.0
             continue
         geometry, nx, ny, nz = facing(packet, bits, l, tables)
-        material = material_at(tables, geometry, bits[row.PRIM, l])
+        material = material_of(tables, geometry, bits[row.PRIM, l])
         label = tables.material_label[material]
         seen.object_id[r, c] = tables.geometry_object[geometry]
         seen.placement[r, c] = bits[row.INST_PRIM, l]
@@ -97,11 +98,3 @@ def facing(packet: Any, bits: Any, l: int, tables: Any) -> Any:
     turn = (np.float32(-1.0) if along > np.float32(0.0) else np.float32(1.0)) / max(length, np.float32(1e-30))
     return geometry, nx * turn, ny * turn, nz * turn
 
-
-@inline_kernel
-def material_at(tables: Any, geometry: Any, primitive: Any) -> Any:
-    """Number of the material of a triangle."""
-    material = tables.geometry_material[geometry]
-    if material >= 0:
-        return material
-    return np.int32(tables.primitives[-1 - np.int64(material) + np.int64(primitive)])

@@ -23,10 +23,10 @@ ROWS = 21
 NOTHING = np.uint32(0xFFFFFFFF)
 
 library()  # the symbol below must be known before a cached kernel is loaded
-_intersect16 = types.ExternalFunction(
+_intersect16: Any = types.ExternalFunction(
     "rtcIntersect16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
 )
-_occluded16 = types.ExternalFunction(
+_occluded16: Any = types.ExternalFunction(
     "rtcOccluded16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
 )
 
