@@ -71,9 +71,7 @@ class Box:
 
     def plain(self) -> dict[str, Any]:
         """As plain data, ready for JSON."""
-        return {
-            key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in vars(self).items()
-        }
+        return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in vars(self).items()}
 
 
 def boxes_in(

@@ -23,10 +23,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.cameras.light import LightNumbers, sky
-from tussock.cameras.paint import MIRROR, SHININESS, SPECULAR, TRANSLUCENCY, TRANSMISSION, VARIATION, rough, surface_color
+from tussock.cameras.paint import (
+    MIRROR,
+    SHININESS,
+    SPECULAR,
+    TRANSLUCENCY,
+    TRANSMISSION,
+    VARIATION,
+    rough,
+    surface_color,
+)
 from tussock.cameras.view_loop import facing
 from tussock.cameras.viewing import MOMENT, TILE, U, V, aim, new_tile
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet, occluded
@@ -66,13 +75,52 @@ def color_loop(
     """Light of this worker's bands of four rows, linear RGB into ``out`` (height, width, 3)."""
     packet, bits = new_packet()
     second, second_bits = new_packet()
-    masks, lit = lane_masks(), lane_masks()
-    tile = new_tile()
-    surface = np.zeros((13, LANES), np.float32)
-    through = np.zeros(LANES, np.float32)
-    draws = np.zeros((7, LANES), np.float32)
-    got = np.zeros((3, LANES), np.float32)
-    total = np.zeros((3, LANES), np.float32)
+    scratch = Scratch(
+        packet,
+        bits,
+        second,
+        second_bits,
+        lane_masks(),
+        lane_masks(),
+        new_tile(),
+        np.zeros((13, LANES), np.float32),
+        np.zeros(LANES, np.float32),
+        np.zeros((7, LANES), np.float32),
+        np.zeros((3, LANES), np.float32),
+        np.zeros((3, LANES), np.float32),
+    )
+    _expose(worker, workers, standing, moving, tables, paint, light, viewing, sampling, offset, out, scratch)
+
+
+class Scratch(NamedTuple):
+    """Memory that a worker uses again for every tile."""
+
+    packet: Any
+    bits: Any
+    second: Any
+    """rays from the surfaces to the sun and the sky"""
+    second_bits: Any
+    masks: Any
+    """lanes under way"""
+    lit: Any
+    """lanes that met a surface"""
+    tile: Any
+    surface: Any
+    through: Any
+    """share of the light that has not been left behind at mirrors and panes"""
+    draws: Any
+    got: Any
+    total: Any
+
+
+@kernel
+def _expose(
+    worker: int, workers: int, standing: Any, moving: Any, tables: Any, paint: Any, light: Any, viewing: Any,
+    sampling: Any, offset: Any, out: Any, scratch: Any,
+) -> None:  # fmt: skip
+    tables, paint, light, viewing = borrowed(tables), borrowed(paint), borrowed(light), borrowed(viewing)
+    offset, out = borrowed(offset), borrowed(out)
+    packet, bits, second, second_bits, masks, lit, tile, surface, through, draws, got, total = borrowed(scratch)
     width, height = viewing.width, viewing.height
     one = np.float32(1.0)
     for band in range(worker, (height + TILE - 1) // TILE, workers):
@@ -88,7 +136,7 @@ def color_loop(
                     through[l] = one
                     got[0, l] = got[1, l] = got[2, l] = 0.0
                 aim(viewing, band, tile, packet, bits, masks)
-                for bounce in range(_BOUNCES):
+                for _ in range(_BOUNCES):
                     intersect(standing, packet, masks)
                     if moving != 0:
                         intersect(moving, packet, masks)
@@ -300,9 +348,7 @@ def _shade(packet: Any, second: Any, surface: Any, light: Any, lit: Any, got: An
 
 
 @kernel
-def _go_on(
-    packet: Any, bits: Any, masks: Any, surface: Any, paint: Any, tables: Any, through: Any, lit: Any
-) -> int:
+def _go_on(packet: Any, bits: Any, masks: Any, surface: Any, paint: Any, tables: Any, through: Any, lit: Any) -> int:
     """Load the rays that go on from mirrors and panes; how many there are."""
     count = 0
     for l in range(LANES):

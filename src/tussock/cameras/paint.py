@@ -76,7 +76,9 @@ def _make(world: World) -> Paint:
         looks=looks,
         texture=np.array(numbers, np.int32),
         texture_place=np.array(places, np.int64).reshape(-1, 3),
-        texels=np.concatenate([t.pixels.reshape(-1, 4) for t in textures]) if textures else np.zeros((0, 4), np.uint8),
+        texels=np.concatenate([t.pixels.reshape(-1, 4) for t in textures])
+        if textures
+        else np.zeros((0, 4), np.uint8),
         linear=np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4).astype(np.float32),
         geometry_uv=rows,
         corners=corners,
@@ -119,7 +121,11 @@ def _corners(world: World) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
 @kernel
 def texel(paint: Any, number: int, s: Any, t: Any) -> Any:
     """Linear colour of a texture at (s, t), blended between its four nearest texels."""
-    first, width, height = paint.texture_place[number, 0], paint.texture_place[number, 1], paint.texture_place[number, 2]
+    first, width, height = (
+        paint.texture_place[number, 0],
+        paint.texture_place[number, 1],
+        paint.texture_place[number, 2],
+    )
     x = (s - math.floor(s)) * width - 0.5
     y = (1.0 - (t - math.floor(t))) * height - 0.5
     left, top = math.floor(x), math.floor(y)

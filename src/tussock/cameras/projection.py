@@ -49,9 +49,7 @@ def point_pixel(lens: Any, x: Any, y: Any, z: Any) -> Any:
     return orthographic_pixel(lens.values, x, y, z)
 
 
-def rays_of(
-    lens: LensNumbers, pixels: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rays_of(lens: LensNumbers, pixels: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Starts [m] and unit directions in optical axes, each (n, 3), of pixels (n, 2); NaN where there is no ray."""
     starts, directions = np.zeros((len(pixels), 3)), np.empty((len(pixels), 3))
     _fill_rays(lens, pixels, starts, directions)

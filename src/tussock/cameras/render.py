@@ -45,8 +45,8 @@ def look(
 ) -> View:
     """Look through every pixel's middle once: image number ``frame``, or the one that starts at ``time`` [s].
 
-    ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is quicker.
-    Hand over a `World` instead of a `Scene` to look many times without building it again.
+    ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is
+    quicker. Hand over a `World` instead of a `Scene` to look many times without building it again.
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
@@ -54,9 +54,7 @@ def look(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     seen = _room(camera, truth=not depth_only)
-    run_on_threads(
-        view_loop, resolve_threads(threads), world.handle, moving.handle, moving.tables, viewing, seen
-    )
+    run_on_threads(view_loop, resolve_threads(threads), world.handle, moving.handle, moving.tables, viewing, seen)
     return View(
         camera=camera,
         pose=path.pose(start),

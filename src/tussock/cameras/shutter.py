@@ -35,7 +35,7 @@ class Shutter(Settings):
 
     def opens(self, height: int) -> NDArray[np.float64]:
         """[s] after the start of the image, shape (height,)"""
-        return np.arange(height) * (self.readout_s / height)
+        return np.arange(height, dtype=np.float64) * (self.readout_s / height)
 
     @property
     def duration(self) -> float:

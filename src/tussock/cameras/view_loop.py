@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.viewing import TILE, U, V, aim, new_tile
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.trace import packets as row
 from tussock.trace.normals import world_normal
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
@@ -37,8 +37,16 @@ def view_loop(
 ) -> None:  # fmt: skip
     """Look through the pixels of this worker's bands of four rows."""
     packet, bits = new_packet()
-    masks = lane_masks()
-    tile = new_tile()
+    _look(worker, workers, standing, moving, tables, viewing, seen, packet, bits, lane_masks(), new_tile())
+
+
+@kernel
+def _look(
+    worker: int, workers: int, standing: Any, moving: Any, tables: Any, viewing: Any, seen: Any, packet: Any,
+    bits: Any, masks: Any, tile: Any,
+) -> None:  # fmt: skip
+    tables, viewing, seen = borrowed(tables), borrowed(viewing), borrowed(seen)
+    packet, bits, masks, tile = borrowed(packet), borrowed(bits), borrowed(masks), borrowed(tile)
     width, height = viewing.width, viewing.height
     truth = len(seen.object_id) > 0
     for band in range(worker, (height + TILE - 1) // TILE, workers):
@@ -92,9 +100,11 @@ def facing(packet: Any, bits: Any, l: int, tables: Any) -> Any:
     geometry = bits[row.GEOM, l]
     if bits[row.INST, l] != NOTHING:
         geometry = bits[row.INST, l]
-        nx, ny, nz = world_normal(tables, geometry, bits[row.INST_PRIM, l], packet[row.TIME, l], nx, ny, nz)
+        nx, ny, nz = world_normal(
+            tables.transforms, tables.geometry_transform[geometry] + np.int64(bits[row.INST_PRIM, l]),
+            tables.geometry_steps[geometry], tables.geometry_copies[geometry], packet[row.TIME, l], nx, ny, nz,
+        )  # fmt: skip
     along = nx * packet[row.DIR_X, l] + ny * packet[row.DIR_Y, l] + nz * packet[row.DIR_Z, l]
     length = np.float32(math.sqrt(nx * nx + ny * ny + nz * nz))
     turn = (np.float32(-1.0) if along > np.float32(0.0) else np.float32(1.0)) / max(length, np.float32(1e-30))
     return geometry, nx * turn, ny * turn, nz * turn
-

@@ -17,8 +17,8 @@ def depth_rgb(depth: NDArray[np.float32], *, nearest: float | None = None, farth
     seen = np.isfinite(depth) & (depth > 0)
     out = np.zeros((*depth.shape, 3), np.uint8)
     if seen.any():
-        low = np.percentile(depth[seen], 0.5) if nearest is None else nearest
-        high = np.percentile(depth[seen], 99.5) if farthest is None else farthest
+        low = float(np.percentile(depth[seen], 0.5)) if nearest is None else nearest
+        high = float(np.percentile(depth[seen], 99.5)) if farthest is None else farthest
         out[seen] = range_colors(depth[seen], low, high)
     return out
 

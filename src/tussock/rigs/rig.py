@@ -92,7 +92,7 @@ class Rig:
         if not self.lidars and not self.cameras:
             raise InputError(f"rig {self.name!r}: has no sensors; add a LIDAR or a camera")
         names: set[str] = set()
-        for sensor in (*self.lidars, *self.cameras):
+        for sensor in self.sensors:
             if sensor.name in RESERVED or not sensor.name.strip() or "/" in sensor.name:
                 raise InputError.of("sensor name", "must be a plain word other than world and body", sensor.name)
             if sensor.name in names:
@@ -102,26 +102,30 @@ class Rig:
             names.add(sensor.name)
         for lidar in self.lidars:
             if lidar.sensor.frame_period > (1 + 1e-9) / self.rate_hz:
-                raise InputError.of(
-                    f"rig rate_hz: LIDAR {lidar.name!r} gives {1 / lidar.sensor.frame_period:g} frames a second; the rate",
-                    "must not be higher", self.rate_hz, "lower rate_hz or let the LIDAR turn faster",
-                )  # fmt: skip
+                rule = f"must be at most the {1 / lidar.sensor.frame_period:g} frames/s of {lidar.name!r}"
+                raise InputError.of("rig rate_hz", rule, self.rate_hz, "lower it or let the LIDAR turn faster")
         for camera in self.cameras:
             if not 0 <= camera.trigger < 1 / self.rate_hz:
                 raise InputError.of(
-                    f"camera {camera.name!r}: trigger_s", f"must be from 0 to below {1 / self.rate_hz:g}", camera.trigger
+                    f"camera {camera.name!r}: trigger_s",
+                    f"must be from 0 to below {1 / self.rate_hz:g}",
+                    camera.trigger,
                 )
+
+    @property
+    def sensors(self) -> list[MountedLidar | MountedCamera]:
+        return [*self.lidars, *self.cameras]
 
     def mount(self, name: str) -> Pose:
         """``T_body_sensor`` of a sensor by its name."""
-        for sensor in (*self.lidars, *self.cameras):
+        for sensor in self.sensors:
             if sensor.name == name:
                 return sensor.mount
         raise InputError.of("sensor", "must be one of " + ", ".join(self.sensor_names), name)
 
     @property
     def sensor_names(self) -> list[str]:
-        return [sensor.name for sensor in (*self.lidars, *self.cameras)]
+        return [sensor.name for sensor in self.sensors]
 
     @property
     def reach(self) -> float:

@@ -52,11 +52,8 @@ LABELS: dict[str, int] = {
 }
 
 STUFF: frozenset[str] = frozenset(
-    (
-        UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
-        "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
-        "wall", "water", "mirror", "glass",
-    )  # fmt: skip
+    "unlabelled outlier road parking sidewalk other-ground building fence other-structure lane-marking vegetation trunk "
+    "terrain grass leaf branch stem shrub root rock wall water mirror glass".split()
 )
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 

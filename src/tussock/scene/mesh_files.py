@@ -174,9 +174,7 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
         materials = (named.unique(_of_visual(getattr(visual, "material", None), gltf)),)
     one = chosen is None or len(materials) == 1
     uv = getattr(visual, "uv", None) if any(material.texture for material in materials) else None
-    return Mesh.of(
-        np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv
-    )
+    return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv)
 
 
 def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:

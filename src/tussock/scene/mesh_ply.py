@@ -1,7 +1,8 @@
 """Tussock's own mesh file: a binary PLY that loses nothing.
 
 Vertices are float32 and triangles uint32, as in memory; each material is a JSON comment in the header, with its
-texture, cut into lines that every reader can hold; each triangle names its own. Other programs read the shape, and the materials' colours as face colours.
+texture, cut into lines that every reader can hold; each triangle names its own. Other programs read the shape, and
+the materials' colours as face colours.
 """
 
 from __future__ import annotations

@@ -20,7 +20,11 @@ SURFACES: dict[str, Material] = {
             name="grass", reflectance=0.45, color=(0.10, 0.24, 0.04), label="grass", translucency=0.6, variation=0.5
         ),
         Material(
-            name="dry-grass", reflectance=0.40, color=(0.42, 0.34, 0.15), label="grass", translucency=0.4,
+            name="dry-grass",
+            reflectance=0.40,
+            color=(0.42, 0.34, 0.15),
+            label="grass",
+            translucency=0.4,
             variation=0.4,
         ),
         Material(

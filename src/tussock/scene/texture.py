@@ -32,7 +32,9 @@ class Texture:
         array = np.asarray(pixels)
         if array.ndim != 3 or array.shape[2] not in (3, 4) or array.dtype != np.uint8 or 0 in array.shape:
             raise InputError.of(
-                "texture", "must be an array of bytes of the shape (height, width, 3 or 4)", (array.shape, array.dtype)
+                "texture",
+                "must be an array of bytes of the shape (height, width, 3 or 4)",
+                (array.shape, array.dtype),
             )
         if max(array.shape[:2]) > _LARGEST:
             raise InputError.of("texture", f"must have at most {_LARGEST} pixels a side", array.shape[:2])

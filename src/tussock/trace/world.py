@@ -137,7 +137,7 @@ class World:
         return self._standing + self._movers
 
     def turned(self, geometry: int) -> bool:
-        """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy in world coordinates."""
+        """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy, baked."""
         baked = geometry < len(self._rows) and self._rows[geometry][0] < 0
         return baked and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
 
