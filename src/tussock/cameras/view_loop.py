@@ -87,7 +87,8 @@ def _keep_truth(packet: Any, bits: Any, tables: Any, top: int, left: int, seen: 
         material = material_of(tables, geometry, bits[row.PRIM, l])
         label = tables.material_label[material]
         seen.object_id[r, c] = tables.geometry_object[geometry]
-        seen.placement[r, c] = bits[row.INST_PRIM, l]
+        # Embree leaves no copy number where the geometry is not an instance.
+        seen.placement[r, c] = bits[row.INST_PRIM, l] if bits[row.INST, l] != NOTHING else np.uint32(0)
         seen.label[r, c] = tables.geometry_label[geometry] if label < 0 else label
         seen.material[r, c] = material
         seen.normal[r, c, 0], seen.normal[r, c, 1], seen.normal[r, c, 2] = nx, ny, nz

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, scan, sensors
+from tussock.cli import bench, dataset, demo, render, scan, sensors
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -20,6 +20,8 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(scan.scan)
+app.command()(render.render)
+app.command()(dataset.dataset)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
 

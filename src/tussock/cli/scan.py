@@ -32,7 +32,14 @@ def scan(
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor",
     misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False,
+    table: Annotated[
+        Path | None, typer.Option(help="Also write BlenSor's table of twelve fields: .csv or .parquet.")
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the (first) frame to this PNG.")] = None,
+    over: Annotated[
+        Path | None, typer.Option(help="Also draw the (first) frame over a camera's picture: .png or .jpg.")
+    ] = None,
+    camera: Annotated[Path | None, typer.Option(help="The camera of --over, a file (.toml).")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
@@ -40,6 +47,8 @@ def scan(
     """Scan a scene and write the frame, or one numbered file a frame over a time range."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, steps, waiting
+    from tussock.cli.over import draw_over
+    from tussock.cli.render import open_camera
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_pose, open_scene
     from tussock.picture import draw_frame
@@ -49,6 +58,7 @@ def scan(
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
     from tussock.write.formats import format_of, save_frame
+    from tussock.write.truth_table import save_truth_table
 
     device = load_sensor(sensor)
     changes = parse_settings(settings or [])
@@ -65,19 +75,29 @@ def scan(
     format_of(out)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be sensor or world", coords)
-    files = [out] if len(frames) == 1 else [out.with_stem(f"{out.stem}_{frame:06d}") for frame in frames]
-    for file in [*files, *([picture] if picture else [])]:
-        check_writable(file, force=force)
+    files, tables = _numbered(out, frames), _numbered(table, frames)
+    eye = open_camera(camera, None, None, {})
+    if over is not None and over.suffix.lower() not in (".png", ".jpg", ".jpeg"):
+        raise InputError.of(f"{over}: suffix", "must be .png or .jpg", over.suffix)
+    if table is not None and table.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError.of(f"{table}: suffix", "must be .csv or .parquet", table.suffix)
+    for target in [*files, *tables, picture, over]:
+        if target is not None:
+            check_writable(target, force=force)
 
     with waiting("building the scene", quiet=as_json) as built:
         world = World(open_scene(scene))
     returns, pulses = 0, 0
     with waiting("scanning", quiet=True) as scanned:
-        for frame, file in steps(zip(frames, files, strict=True), "scanning", total=len(frames), quiet=as_json):
+        for index, frame in steps(enumerate(frames), "scanning", total=len(frames), quiet=as_json):
             seen = scan_once(world, device, place, seed=seed, frame=frame, keep_misses=misses, threads=threads)
-            save_frame(seen, file, force=force, coords=coords)  # type: ignore[arg-type]
-            if picture and frame == frames[0]:
+            save_frame(seen, files[index], force=force, coords=coords)  # type: ignore[arg-type]
+            if table is not None:
+                save_truth_table(seen, tables[index], force=force)
+            if picture and index == 0:
                 draw_frame(seen, picture, force=force)
+            if over and index == 0:
+                draw_over(seen, world, eye, place, over, seed=seed, threads=threads, force=force)
             returns += int(seen.hit.sum())
             pulses += seen.pulses
     if as_json:
@@ -89,10 +109,17 @@ def scan(
             }
         )  # fmt: skip
         return
-    console.print(
-        f"{world.name}: {world.triangles:,} triangles in {world.placements:,} placements, ready in {built['seconds']:.1f} s"
-    )
+    size = f"{world.triangles:,} triangles in {world.placements:,} placements"
+    console.print(f"{world.name}: {size}, ready in {built['seconds']:.1f} s")
     console.print(f"{device.name}: {pulses:,} pulses, {returns:,} returns in {len(frames)} frame(s)")
     console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))
-    if picture:
-        console.print(f"drew {picture}")
+    for drawn in (picture, over):
+        if drawn:
+            console.print(f"drew {drawn}")
+
+
+def _numbered(path: Path | None, frames: range) -> list[Path]:
+    """One file a frame; a single frame has the name as it was given."""
+    if path is None:
+        return []
+    return [path] if len(frames) == 1 else [path.with_stem(f"{path.stem}_{frame:06d}") for frame in frames]

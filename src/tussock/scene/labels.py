@@ -51,10 +51,11 @@ LABELS: dict[str, int] = {
     "glass": 114,
 }
 
-STUFF: frozenset[str] = frozenset(
-    "unlabelled outlier road parking sidewalk other-ground building fence other-structure lane-marking vegetation trunk "
-    "terrain grass leaf branch stem shrub root rock wall water mirror glass".split()
-)
+STUFF: frozenset[str] = frozenset((
+    UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
+    "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
+    "wall", "water", "mirror", "glass",
+))  # fmt: skip
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 
 

@@ -13,6 +13,7 @@ A float image has no place in PNG or JPEG: `tussock.cameras.viewable` turns it i
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError, nearest
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["IMAGE_SUFFIXES", "save_image"]
+__all__ = ["IMAGE_SUFFIXES", "png_bytes", "save_image"]
 
 Array = NDArray[Any]
 
@@ -41,6 +42,13 @@ def save_image(image: Array, path: Path | str, *, force: bool = False) -> None:
     check_writable(path, force=force)
     with whole_file(path, force=force) as part:
         save(image, part, path)
+
+
+def png_bytes(image: Array) -> bytes:
+    """An image as the bytes of a PNG file."""
+    memory = io.BytesIO()
+    _plain(image, Path("image.png"), deep=True).save(memory, "PNG", compress_level=4)
+    return memory.getvalue()
 
 
 def _npy(image: Array, part: Path, path: Path) -> None:

@@ -41,7 +41,8 @@ def save_truth_table(frame: Frame, path: Path | str, *, force: bool = False) -> 
     table = pa.table(_columns(frame))
     with whole_file(path, force=force) as part, part.open("wb") as file:
         if path.suffix.lower() == ".csv":
-            pa.csv.write_csv(table, file, pa.csv.WriteOptions(quoting_style="none"))
+            file.write((",".join(table.column_names) + "\n").encode("ascii"))
+            pa.csv.write_csv(table, file, pa.csv.WriteOptions(include_header=False, quoting_style="none"))
         else:
             pa.parquet.write_table(table, file, compression="zstd")
 
