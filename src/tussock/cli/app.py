@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tussock.cli import bench, dataset, demo, render, scan, sensors
+from tussock.cli import bench, dataset, demo, render, scan, sensors, view
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -22,6 +22,7 @@ app.command()(demo.demo)
 app.command()(scan.scan)
 app.command()(render.render)
 app.command()(dataset.dataset)
+app.command()(view.view)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
 

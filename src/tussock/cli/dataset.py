@@ -44,7 +44,7 @@ def dataset(
     if name is None:
         raise InputError(f"{rig}: names no scene; add one or pass --scene")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=said, transient=True, disable=as_json) as bar:
+    with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
         task = bar.add_task("moments", total=None)
 
         def show(finished: int, total: int) -> None:
