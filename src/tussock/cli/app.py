@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, motion, pack, replay, scan, scenes, sensors, stream
+from tussock.cli import (
+    bench,
+    dataset,
+    demo,
+    motion,
+    pack,
+    render,
+    replay,
+    scan,
+    scenes,
+    sensors,
+    stream,
+    view,
+)
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -22,6 +35,9 @@ app.command()(demo.demo)
 app.command()(scan.scan)
 app.command()(stream.stream)
 app.command()(replay.replay)
+app.command()(render.render)
+app.command()(dataset.dataset)
+app.command()(view.view)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
 app.command()(scenes.scenes)

@@ -135,6 +135,16 @@ class World:
         assert self._scene.handle is not None
         return self._scene.handle
 
+    @property
+    def geometries(self) -> list[SceneObject]:
+        """The objects in the order of their geometry numbers: what stands, then what moves."""
+        return self._standing + self._movers
+
+    def turned(self, geometry: int) -> bool:
+        """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy, baked."""
+        baked = geometry < len(self._rows) and self._rows[geometry][0] < 0
+        return baked and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
+
     def moving(self, start: float, end: float) -> Moving:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
         if not self._movers:
@@ -154,6 +164,23 @@ class World:
         tables = self._tables(self._standing + self._movers, rows, np.concatenate(blocks))
         assert scene.handle is not None
         return Moving(scene.handle, tables, scene)
+
+    def alone(self, geometry: int, copy: int, start: float, end: float) -> Moving:
+        """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
+        thing = self.geometries[geometry]
+        scene = self.device.scene()
+        if geometry < len(self._rows) and self._rows[geometry][0] < 0:
+            scene.attach(self._baked(thing), geometry)
+        else:
+            if thing.motion is None:
+                steps = column_major(thing.placements.matrices[copy] - _shift(self.origin))[None, None]
+            else:
+                steps = np.ascontiguousarray(self._steps(thing, start, end)[:, copy : copy + 1])
+            single = self.device.geometry(GeometryType.INSTANCE_ARRAY).instances(self._shapes[id(thing.mesh)], steps)
+            scene.attach(single.mask(SEEN_BY_ALL).commit(), geometry)
+        scene.commit()
+        assert scene.handle is not None
+        return Moving(scene.handle, self._still.tables, scene)
 
     def _steps(self, thing: SceneObject, start: float, end: float) -> NDArray[np.float32]:
         """Transforms at equal time steps, as many as keep the object on its path; (steps, copies, 12)."""
