@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tussock.scene.placements import Placements
     from tussock.scene.ready import ready_scene
     from tussock.scene.scene import Scene
-    from tussock.scene.scene_file import load_scene, save_scene
+    from tussock.scene.scene_file import load_scene
+    from tussock.scene.scene_save import save_scene
     from tussock.sensors.catalogue import load_sensor, sensor_names
     from tussock.sensors.sensor import Sensor
     from tussock.simulate import scan, scan_range
@@ -48,13 +49,13 @@ _HOMES = {
     "load_sensor": "tussock.sensors.catalogue",
     "ready_scene": "tussock.scene.ready",
     "save_frame": "tussock.write.formats",
-    "save_scene": "tussock.scene.scene_file",
+    "save_scene": "tussock.scene.scene_save",
     "scan": "tussock.simulate",
     "scan_range": "tussock.simulate",
     "sensor_names": "tussock.sensors.catalogue",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,10 @@ known one.
 
 from __future__ import annotations
 
+import inspect
 import tomllib
-import types
 import typing
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,7 +32,7 @@ class _OneLineErrors(ModelMetaclass):
         try:
             return super().__call__(*args, **kwargs)
         except ValidationError as error:
-            raise InputError(_one_line(error, cls, cls.__name__)) from None
+            raise InputError(_one_line(error, cls, cls.__name__)) from None  # type: ignore[arg-type]
 
 
 class Settings(BaseModel, metaclass=_OneLineErrors):
@@ -77,9 +78,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> str:
     """The first complaint of pydantic, as ``source: field: rule, got value; remedy`` (+N more)."""
-    complaints = error.errors(include_url=False)
+    # A mistyped key is both unknown and missing: the unknown one says more.
+    complaints = sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     first = complaints[0]
-    where = ".".join(str(part) for part in first["loc"]) or "settings"
+    where = ".".join(_without_tags(model, first["loc"])) or "settings"
     if first["type"] == "extra_forbidden":
         *parents, key = first["loc"]
         text = f"{where}: unknown key; {nearest(str(key), _known_keys(model, parents))}"
@@ -93,8 +95,24 @@ def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> st
     return f"{source}: {text}{more}"
 
 
+def _without_tags(model: Any, path: tuple[Any, ...]) -> list[str]:
+    """The path as the user wrote it: pydantic adds the tag of a union (``pattern.spinning.steps``)."""
+    shown: list[str] = []
+    for at, part in enumerate(path):
+        models = _models_at(model, path[:at])
+        is_field = any(str(part) in candidate.model_fields for candidate in models)
+        if is_field or isinstance(part, int) or len(models) < 2 or at + 1 == len(path):
+            shown.append(str(part))
+    return shown
+
+
 def _known_keys(model: Any, path: list[Any]) -> list[str]:
     """The keys that a model accepts at ``path`` below it."""
+    return sorted({name for candidate in _models_at(model, path) for name in candidate.model_fields})
+
+
+def _models_at(model: Any, path: Iterable[Any]) -> list[type[BaseModel]]:
+    """The models that may stand at ``path`` below a model."""
     models = _models_in(model)
     for part in path:
         found: list[type[BaseModel]] = []
@@ -103,10 +121,10 @@ def _known_keys(model: Any, path: list[Any]) -> list[str]:
             # A part that is no field is a list index, a dict key or the tag of a union: stay.
             found += _models_in(field.annotation) if field else [candidate]
         models = found
-    return sorted({name for candidate in models for name in candidate.model_fields})
+    return models
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return [annotation] if issubclass(annotation, BaseModel) else []
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return [annotation]
     return [model for part in typing.get_args(annotation) for model in _models_in(part)]

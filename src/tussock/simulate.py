@@ -12,7 +12,9 @@ from tussock.errors import InputError
 from tussock.frames.collect import Fired, collect
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
-from tussock.pulse_loop import Firing, PoseTable, Receiving, Slots, pulse_loop
+from tussock.pulse.loop import pulse_loop
+from tussock.pulse.receive import MODES
+from tussock.pulse.tables import Firing, PoseTable, Receiving, Slots
 from tussock.randomness import check_seed, seed_key
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
@@ -55,7 +57,7 @@ def scan(
     poses = _pose_table(path, start, sensor.frame_period, world.origin)
     moving = world.moving(start, start + sensor.frame_period)
     receiving = _receiving(sensor, seed, frame)
-    slots = _slots(len(pulses), 1)
+    slots = _slots(len(pulses), sensor.receiver.returns)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     run_on_threads(
         pulse_loop, threads, block, world.handle, moving.handle, moving.tables, firing, poses, receiving, slots,
@@ -104,7 +106,21 @@ def _firing(pulses: Pulses, sensor: Sensor) -> Firing:
     length = np.sqrt(1 + (offsets**2).sum(1, keepdims=True))
     stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
     origins = np.zeros((1, 3), np.float32) if pulses.origins is None else pulses.origins
-    return Firing(pulses.directions, origins, pulses.offsets, pulses.lasers, stencil, sensor.frame_period)
+    beam = sensor.beam
+    spot = 0 if beam.sampling != "random" else 2 if beam.shape == "rectangle" else 1
+    half_width, half_height = beam.half_sizes
+    return Firing(
+        pulses.directions,
+        origins,
+        pulses.offsets,
+        pulses.lasers,
+        stencil,
+        spot,
+        np.float32(half_width),
+        np.float32(half_height),
+        np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),
+        sensor.frame_period,
+    )
 
 
 def _pose_table(path: Trajectory, start: float, period: float, origin: NDArray[np.float64]) -> PoseTable:
@@ -127,16 +143,31 @@ def _pose_table(path: Trajectory, start: float, period: float, origin: NDArray[n
 
 def _receiving(sensor: Sensor, seed: int, frame: int) -> Receiving:
     receiver, noise = sensor.receiver, sensor.noise
+    limit = receiver.detection_limit
     key0, key1 = seed_key(seed)
     return Receiving(
-        np.float32(receiver.min_range_m),
-        np.float32(receiver.max_range_m),
-        np.float32(receiver.range_step_m),
-        np.float32(noise.ray_sigma_m),
-        laser_biases(noise.bias_sigma_m, sensor.lasers, seed),
-        key0,
-        key1,
-        np.uint32(frame),
+        mode=MODES.index(receiver.mode),
+        cutoff=np.float32(receiver.signal_cutoff_m),
+        min_range=np.float32(receiver.min_range_m),
+        max_range=np.float32(receiver.max_range_m),
+        range_step=np.float32(receiver.range_step_m),
+        intensity_step=np.float32(receiver.intensity_step),
+        min_intensity=np.float32(receiver.min_intensity),
+        spreading_reference=np.float32(receiver.spreading_reference_m),
+        extinction=np.float32(receiver.extinction_per_m),
+        limit_near=np.float32(limit.near_m if limit else 0.0),
+        limit_far=np.float32(limit.far_m if limit else 0.0),
+        limit_at_near=np.float32(limit.near_reflectivity if limit else 0.0),
+        limit_at_far=np.float32(limit.far_reflectivity if limit else 0.0),
+        backfolding=receiver.backfolding,
+        bounces=receiver.max_bounces,
+        ray_sigma=np.float32(noise.ray_sigma_m),
+        laplace=noise.distribution == "laplace",
+        dropout=np.float32(noise.dropout),
+        biases=laser_biases(noise.bias_sigma_m, sensor.lasers, seed),
+        key0=key0,
+        key1=key1,
+        frame=np.uint32(frame),
     )
 
 
@@ -160,7 +191,7 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "pulses": pulses,
         "scene": world.name,
         "sensor": sensor.model_dump(mode="json"),
-        "objects": {thing.id: thing.name for thing in world.objects},
+        "objects": {str(thing.id): thing.name for thing in world.objects},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
     }

@@ -18,7 +18,7 @@ def test_grass_of_ez_tree(tmp_path):
         pytest.skip("the shared mesh eztree_grass.glb is not on this machine")
     mesh = load_mesh(path)
     assert len(mesh.triangles) == 6
-    # Blender's exporter wrote it y-up; blades stand on the ground and are 2 m high.
+    # y-up in the file, as glTF is: the blades stand on the ground and are 2 m high.
     np.testing.assert_allclose(mesh.bounds[:, 2], [0, 2], atol=1e-6)
     (material,) = mesh.materials
     assert material.name == "GrassMaterial"

@@ -90,7 +90,8 @@ def scan(
         )  # fmt: skip
         return
     console.print(
-        f"{world.name}: {world.triangles:,} triangles in {world.placements:,} placements, ready in {built['seconds']:.1f} s"
+        f"{world.name}: {world.triangles:,} triangles in {world.placements:,} placements, "
+        f"ready in {built['seconds']:.1f} s"
     )
     console.print(f"{device.name}: {pulses:,} pulses, {returns:,} returns in {len(frames)} frame(s)")
     console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tussock.frames.columns import COLUMNS
 from tussock.kernels import kernel
 from tussock.threads import run_on_threads
+from tussock.trace.world import material_of
 
 __all__ = ["Fired", "collect"]
 
@@ -103,11 +104,7 @@ def _fill(
                         out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
                     out.intensity[i] = slots.intensity[p, k]
                     geometry = slots.geometry[p, k]
-                    material = tables.geometry_material[geometry]
-                    if material < 0:
-                        material = np.int32(
-                            tables.primitives[-1 - np.int64(material) + np.int64(slots.primitive[p, k])]
-                        )
+                    material = material_of(tables, geometry, slots.primitive[p, k])
                     label = tables.material_label[material]
                     out.object_id[i] = tables.geometry_object[geometry]
                     out.placement[i] = slots.copy[p, k]

@@ -1,4 +1,4 @@
-"""The courtyard of Goodin et al. (papers on MAVS): vegetation in a walled square, shared shapes only.
+"""The courtyard of Goodin et al. (the MAVS simulator): vegetation in a walled square, shared shapes only.
 
 Theirs: 300 m × 300 m, a wall 10 m high around it, nearly two million blades of grass, 50 trees of one model,
 191,245,324 triangles by instancing. Ours has 90,000 tiles of 1 m with 22 blades each (1.98 million blades) and 50
@@ -29,8 +29,8 @@ _WALL_THICKNESS = 0.5
 
 
 def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
-    """The whole courtyard, or (``full`` false) a yard of 60 m × 60 m with 6 trees that is ready at once."""
-    side, trees, tree_triangles, segments = (300, 50, 1_400_000, 16) if full else (60, 6, 60_000, 4)
+    """The whole courtyard, or (``full`` false) a yard of 60 m × 60 m: 6 trees, denser grass, ready at once."""
+    side, trees, tree_triangles = (300, 50, 1_400_000) if full else (60, 6, 60_000)
     relief = Relief(height=0.25, wavelength=45.0, seed=seed)
     scene = Scene("courtyard" if full else "yard")
     soil = SURFACES["soil"]
@@ -40,7 +40,10 @@ def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
         label="terrain",
     )
     scene.add(_wall(side), name="wall", label="wall")
-    tile = grass_tile(blades=22, height=0.35, width=0.012, segments=segments, seed=seed)
+    if full:
+        tile = grass_tile(blades=22, height=0.40, width=0.016, segments=16, seed=seed)
+    else:
+        tile = grass_tile(blades=150, height=0.25, width=0.008, segments=6, seed=seed)
     scene.add(tile, name="grass", label="grass", tags=("vegetation",), placements=grass_on(relief, side, seed=seed))
     shape = tree(height=12.0, crown_radius=4.5, triangles=tree_triangles, seed=seed)
     scene.add(

@@ -1,8 +1,7 @@
 """The meadow: the benchmark scene, one terrain and one mesh of grass without any shared shapes.
 
 100 m × 100 m, terrain of 200 × 200 cells (80,000 triangles) and 150,000 blades of two triangles each (300,000):
-380,000 in all. Figures published elsewhere for a meadow of 379,774 triangles are of a scene made in the same
-way whose blades differ by chance; the two are as hard to trace.
+380,000 in all. Earlier comparisons with other programs name 379,774 triangles for this recipe, 226 fewer.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ What a camera sees is not what a LIDAR sees. A glTF material may carry its refle
 colour (0.2126 R + 0.7152 G + 0.0722 B, linear; the mean over its opaque part for a texture), as in Jayaraman et
 al.; green plants come out far too dark that way, so give theirs in the scene file. Without any colour a material
 has Tussock's default reflectance. A PLY or STL coloured face by face gets one material a colour, up to 64 of them;
-with more, or with coloured vertices, one of their mean colour. Textures are not sampled per triangle.
+with more, or with coloured vertices, one of their mean colour. Textures are not sampled per triangle, and an OBJ
+whose MTL file is missing loses the names of its materials.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def save_scene(scene: Scene, path: Path, *, force: bool = False) -> None:
         growing.mkdir()
         table = _table(scene, growing, folder.name)
         with whole_file(path, force=force) as temporary:
-            temporary.write_text(tomli_w.dumps(table), encoding="utf-8")
+            temporary.write_text(_compact(tomli_w.dumps(table)), encoding="utf-8")
             if folder.exists():
                 folder.rename(old)
             growing.rename(folder)
@@ -113,9 +113,17 @@ def _plain_materials(scene: Scene) -> dict[str, dict[str, Any]]:
 
 def _standing(matrices: NDArray[np.float64], file: Path, called: str) -> dict[str, Any]:
     """The keys that give back exactly these matrices (n, 3, 4); ``file`` is written where they are many."""
-    if len(matrices) > _LONGEST_LIST:
-        np.savez_compressed(file, matrices=matrices)
-        return {"placements": {"file": f"{called}/{file.name}"}}
+    keys = _plain_keys(matrices) if len(matrices) <= _LONGEST_LIST else None
+    if keys is not None:
+        return keys
+    if len(matrices) == 1:
+        return {"placements": {"matrices": matrices.tolist()}}
+    np.savez_compressed(file, matrices=matrices)
+    return {"placements": {"file": f"{called}/{file.name}"}}
+
+
+def _plain_keys(matrices: NDArray[np.float64]) -> dict[str, Any] | None:
+    """Positions, turns about z and sizes, if they give back exactly these matrices (n, 3, 4)."""
     axes = matrices[:, :, :3]
     positions = matrices[:, :, 3].tolist()
     sizes = np.linalg.norm(axes, axis=1)
@@ -130,7 +138,7 @@ def _standing(matrices: NDArray[np.float64], file: Path, called: str) -> dict[st
             given["scale"] = [s[0] if s[0] == s[1] == s[2] else s for s in scales.tolist()]
         if (scales > 0).all() and np.array_equal(placements_of(given).matrices, matrices):
             return _single(given) if len(matrices) == 1 else {"placements": given}
-    return {"placements": {"matrices": matrices.tolist()}}
+    return None
 
 
 def _single(given: dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +152,13 @@ def _save_motion(motion: Trajectory, path: Path) -> None:
     rows = np.column_stack([motion.times, motion.positions, motion.quaternions])
     # 17 digits give back every double exactly.
     np.savetxt(path, rows, fmt="%.17g", header="t x y z qx qy qz qw")
+
+
+def _compact(toml: str) -> str:
+    """Short lists on one line each. No string is touched: TOML writes their line breaks as escapes."""
+    item = r"(?:[-+.\deinfa]+|\"[^\"\\]*\")"
+    short_list = rf"\[\n\s*((?:{item},\n\s*)+)\]"
+    return re.sub(short_list, lambda found: "[" + re.sub(r"\n\s*", " ", found[1]).rstrip(" ,") + "]", toml)
 
 
 def _file_name(thing: SceneObject) -> str:

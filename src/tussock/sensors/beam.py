@@ -35,9 +35,15 @@ class Beam(Settings):
     """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; sequence: any number
     of points spread evenly over the spot; random: the same, drawn anew for every pulse"""
 
+    @property
+    def half_sizes(self) -> tuple[float, float]:
+        """Half the width and half the height of the spot one metre ahead [m]: tan(γ/2)."""
+        across, up = self.divergence_horizontal_mrad, self.divergence_vertical_mrad
+        return float(np.tan(across * 5e-4)), float(np.tan(up * 5e-4))
+
     def stencil(self) -> NDArray[np.float32]:
         """Offsets (horizontal, vertical) of the sub-rays one metre ahead [m], shape (rays, 2)."""
-        half = np.tan(np.array([self.divergence_horizontal_mrad, self.divergence_vertical_mrad]) * 5e-4)
+        half = np.array(self.half_sizes)
         if self.rays == 1:
             return np.zeros((1, 2), np.float32)
         if self.rays == 9 and self.sampling in ("stencil", "full"):

@@ -1,12 +1,12 @@
-"""Range noise of a sensor, eq (2) of BlenSor: measured = true + bias of the laser + noise of the ray.
+"""Noise of a sensor: range, direction, and pulses that are lost.
 
-The paper calls σ a variance; its released defaults and its text ("differ up to 12 centimetre") show that they
-are standard deviations, and so they are here.
+Range noise is eq (2) of BlenSor. The paper calls σ a variance; its released defaults and its text ("differ up
+to 12 centimeter") show that they are standard deviations, and so they are here.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,5 +20,11 @@ Sigma = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 class Noise(Settings):
     ray_sigma_m: Sigma = 0.0
     """standard deviation of every single measurement [m]"""
+    distribution: Literal["normal", "laplace"] = "normal"
+    """of every single measurement"""
     bias_sigma_m: Sigma = 0.0
     """standard deviation of the fixed bias of each laser [m], drawn once per seed"""
+    pointing_sigma_mrad: Annotated[float, Field(ge=0.0, lt=500.0, allow_inf_nan=False)] = 0.0
+    """standard deviation of the true direction about the reported one, across and up each [mrad]"""
+    dropout: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = 0.0
+    """share of returns that are lost by chance"""

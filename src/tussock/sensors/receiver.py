@@ -1,4 +1,4 @@
-"""What the receiver makes of a pulse's echoes: which it reports, how near and far, in which steps."""
+"""What the receiver makes of a pulse's hits: which it reports, how near and far, how dim, in which steps."""
 
 from __future__ import annotations
 
@@ -8,23 +8,62 @@ from pydantic import Field, model_validator
 
 from tussock.settings import Settings
 
-__all__ = ["Receiver"]
+__all__ = ["DetectionLimit", "Mode", "Receiver"]
 
 Metres = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Mode = Literal["strongest", "last", "first", "strongest+last", "all"]
+
+
+class DetectionLimit(Settings):
+    """The least reflectivity that is seen, linear between two distances (`tussock.signal.detection`)."""
+
+    near_m: Metres = 50.0
+    near_reflectivity: Fraction = 0.1
+    far_m: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 120.0
+    far_reflectivity: Fraction = 0.8
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DetectionLimit:
+        if self.near_m >= self.far_m:
+            raise ValueError(f"near_m must be below far_m ({self.far_m:g})")
+        return self
 
 
 class Receiver(Settings):
-    """From echoes to returns."""
+    """From hits to returns (`tussock.signal.returns`)."""
 
-    mode: Literal["strongest"] = "strongest"
-    """which echo of a pulse is reported"""
+    mode: Mode = "strongest"
+    """which hits of a pulse are reported"""
+    signal_cutoff_m: Metres = 1.0
+    """hits this close behind the nearest are one echo (modes first and all)"""
+    max_returns: Annotated[int, Field(ge=1, le=32)] = 5
+    """most returns a pulse in mode all: the nearest ones"""
     min_range_m: Metres = 0.0
     max_range_m: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 100.0
     range_step_m: Metres = 0.0
     """measured ranges are whole multiples of this; 0: not quantised"""
+    intensity_step: Metres = 0.0
+    """measured intensities are whole multiples of this; 0: not quantised"""
+    min_intensity: Metres = 0.0
+    """returns dimmer than this are not reported"""
+    spreading_reference_m: Metres = 0.0
+    """intensities fall as 1/r² and are given as at this range; 0: the sensor makes up for it"""
+    extinction_per_m: Metres = 0.0
+    """κ of the air, lost as exp(−2κr)"""
+    detection_limit: DetectionLimit | None = None
+    backfolding: bool = False
+    """ranges in the upper half of the range appear nearer by half the range (time-of-flight cameras)"""
+    max_bounces: Annotated[int, Field(ge=0, le=16)] = 6
+    """how often a ray goes on from mirrors and glass"""
 
     @model_validator(mode="after")
     def _ordered(self) -> Receiver:
         if self.min_range_m >= self.max_range_m:
             raise ValueError(f"min_range_m must be below max_range_m ({self.max_range_m:g})")
         return self
+
+    @property
+    def returns(self) -> int:
+        """The most returns a pulse can have."""
+        return {"strongest+last": 2, "all": self.max_returns}.get(self.mode, 1)

@@ -1,4 +1,8 @@
-"""From the true range to the measured one: eq (2) of BlenSor, then the sensor's steps."""
+"""From the true range to the measured one.
+
+Eq (2) of BlenSor: measured = true + bias of the laser + noise of the ray; then the sensor's own steps. The noise
+is normal or Laplace with the standard deviation asked for; the bias of a laser never changes.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import inline_kernel
-from tussock.randomness import Purpose, normal_array
+from tussock.randomness import Purpose, normal_array, normal_pair, uniform
 
-__all__ = ["laser_biases", "noisy_range", "quantised"]
+__all__ = ["deviate", "laser_biases", "noisy_range", "quantised"]
 
 
 def laser_biases(sigma: float, lasers: int, seed: int) -> NDArray[np.float32]:
@@ -20,9 +24,20 @@ def laser_biases(sigma: float, lasers: int, seed: int) -> NDArray[np.float32]:
 
 
 @inline_kernel
-def noisy_range(true_range: Any, bias: Any, sigma: Any, normal: Any) -> Any:
+def deviate(word0: Any, word1: Any, laplace: Any) -> Any:
+    """A draw of mean 0 and standard deviation 1, normal or Laplace."""
+    if not laplace:
+        return normal_pair(word0, word1)[0]
+    # The inverse of Laplace's distribution function; b = 1/√2 for a standard deviation of 1.
+    u = uniform(word0) - np.float32(0.5) + np.float32(2.0**-25)
+    size = np.float32(-math.log(np.float32(1.0) - np.float32(2.0) * abs(u)) * math.sqrt(0.5))
+    return size if u > np.float32(0.0) else -size
+
+
+@inline_kernel
+def noisy_range(true_range: Any, bias: Any, sigma: Any, draw: Any) -> Any:
     """dist_noisy = dist_real + ε_bias + ε_ray, never negative [m]"""
-    return max(true_range + bias + sigma * normal, np.float32(0.0))
+    return max(true_range + bias + sigma * draw, np.float32(0.0))
 
 
 @inline_kernel

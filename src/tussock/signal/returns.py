@@ -1,6 +1,17 @@
-"""Which of a pulse's hits the receiver reports.
+"""Which of a pulse's hits the receiver reports, and as what.
 
-Goodin et al. (2018), section 3.2.3: in mode "strongest" the most intense sub-ray gives the range.
+Goodin et al. (2018), section 3.2.3. Every sub-ray that met something is a hit with a range and an energy.
+
+    strongest   the most intense hit
+    last        the furthest hit
+    first       the mean of all hits within the signal cutoff of the nearest
+    all         echoes: hits in the order of their range, a new echo wherever the next hit lies more than the
+                signal cutoff behind the first of the echo; at the mean of its hits, weighted by energy
+
+A hit's intensity is ρ·cos θ of its ray; an echo's is the sum over its hits divided by the number of sub-rays,
+so a blade that fills a third of the beam returns a third. No mode reports a range outside the span of the
+hits it is made of. The functions work on one column (a lane) of arrays of hits, shape (hits, lanes); a hit with
+energy 0 is none.
 """
 
 from __future__ import annotations
@@ -11,15 +22,12 @@ import numpy as np
 
 from tussock.kernels import kernel
 
-__all__ = ["strongest"]
+__all__ = ["first_return", "last_hit", "next_echo", "order_hits", "strongest_hit"]
 
 
 @kernel
-def strongest(ranges: Any, energies: Any, lane: Any, min_range: Any, max_range: Any) -> Any:
-    """Row of the most intense hit within the range limits (the nearer of equals), −1 for none.
-
-    ``ranges`` [m] and ``energies`` have the shape (sub-rays, lanes); a sub-ray without hit has energy 0.
-    """
+def strongest_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
+    """Row of the most intense hit within the range limits, the nearer of equals; −1 for none."""
     best = -1
     for k in range(ranges.shape[0]):
         energy, distance = energies[k, lane], ranges[k, lane]
@@ -32,3 +40,75 @@ def strongest(ranges: Any, energies: Any, lane: Any, min_range: Any, max_range: 
         ):
             best = k
     return best
+
+
+@kernel
+def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
+    """Row of the furthest hit within the range limits, the first of equals; −1 for none."""
+    best = -1
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] <= np.float32(0.0) or distance < min_range or distance > max_range:
+            continue
+        if best < 0 or distance > ranges[best, lane]:
+            best = k
+    return best
+
+
+@kernel
+def first_return(
+    ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int
+) -> Any:
+    """Row of the most intense hit of the window, mean range [m] and energy of the window; row −1 for none."""
+    nearest = np.float32(np.inf)
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] > np.float32(0.0) and min_range <= distance <= max_range:
+            nearest = min(nearest, distance)
+    best, total, energy, count = -1, 0.0, 0.0, 0
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] <= np.float32(0.0) or distance < nearest or distance > min(nearest + cutoff, max_range):
+            continue
+        total += distance
+        energy += energies[k, lane]
+        count += 1
+        if best < 0 or energies[k, lane] > energies[best, lane]:
+            best = k
+    if count == 0:
+        return -1, np.float32(0.0), np.float32(0.0)
+    return best, np.float32(total / count), np.float32(energy / rays)
+
+
+@kernel
+def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, order: Any) -> int:
+    """Rows of the hits within the range limits, nearest first, into ``order``; how many there are."""
+    count = 0
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] <= np.float32(0.0) or distance < min_range or distance > max_range:
+            continue
+        at = count
+        while at > 0 and ranges[order[at - 1], lane] > distance:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
+        count += 1
+    return count
+
+
+@kernel
+def next_echo(
+    ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int
+) -> Any:
+    """The echo that begins at place ``begin`` of the order: its end, strongest row, range [m] and energy."""
+    start = ranges[order[begin], lane]
+    best, weighted, energy, end = order[begin], 0.0, 0.0, begin
+    while end < count and ranges[order[end], lane] <= start + cutoff:
+        row = order[end]
+        weighted += energies[row, lane] * (ranges[row, lane] - start)
+        energy += energies[row, lane]
+        if energies[row, lane] > energies[best, lane]:
+            best = row
+        end += 1
+    return end, best, np.float32(start + weighted / energy), np.float32(energy / rays)

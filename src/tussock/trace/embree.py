@@ -38,7 +38,7 @@ MAX_TIME_STEPS = 129
 
 _pointer, _uint, _size, _int = ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_int
 
-# name: (result, arguments)
+# What each function returns and takes.
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rtcNewDevice": (_pointer, [ctypes.c_char_p]),
     "rtcReleaseDevice": (None, [_pointer]),

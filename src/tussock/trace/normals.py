@@ -11,20 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import inline_kernel
+from tussock.kernels import kernel
 
 __all__ = ["world_normal"]
 
 
-@inline_kernel
-def world_normal(tables: Any, geometry: Any, copy: Any, ray_time: Any, nx: Any, ny: Any, nz: Any) -> Any:
-    """The normal (not of unit length) of a hit on a copy of ``geometry`` at a ray time in [0, 1]."""
-    first = tables.geometry_transform[geometry]
-    if first < 0:
-        return nx, ny, nz
-    steps = tables.geometry_steps[geometry]
-    m = tables.transforms
-    row = first + copy
+@kernel
+def world_normal(m: Any, row: Any, steps: Any, copies: Any, ray_time: Any, nx: Any, ny: Any, nz: Any) -> Any:
+    """The normal (not of unit length) of a hit on the copy whose transform is row ``row`` of ``m``.
+
+    Where the copy moves there are ``steps`` time steps, ``copies`` rows apart; ``ray_time`` is in [0, 1].
+    """
     if steps == 1:
         ax, ay, az = m[row, 0], m[row, 1], m[row, 2]
         bx, by, bz = m[row, 3], m[row, 4], m[row, 5]
@@ -35,7 +32,6 @@ def world_normal(tables: Any, geometry: Any, copy: Any, ray_time: Any, nx: Any, 
         low = min(int(place), steps - 2)
         share = place - np.float32(low)
         rest = np.float32(1.0) - share
-        copies = tables.geometry_copies[geometry]
         p = row + low * copies
         q = p + copies
         ax, ay, az = (

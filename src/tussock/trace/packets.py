@@ -23,7 +23,7 @@ ROWS = 21
 NOTHING = np.uint32(0xFFFFFFFF)
 
 library()  # the symbol below must be known before a cached kernel is loaded
-_intersect16 = types.ExternalFunction(
+_intersect16: Any = types.ExternalFunction(
     "rtcIntersect16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
 )
 

@@ -11,21 +11,24 @@ whole number of metres, `World.origin`, before they are handed over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.kernels import inline_kernel
 from tussock.scene.labels import label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene, SceneObject
 from tussock.trace.embree import MAX_TIME_STEPS, Device, GeometryType, RawScene
 
-__all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World"]
+__all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
+DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
 _FAR_FROM_ZERO = 1000.0
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
 
@@ -48,9 +51,14 @@ class HitTables(NamedTuple):
     """material of every triangle of the geometries that have several"""
     transforms: NDArray[np.float32]
     """column-major 3×4 transforms, shape (n, 12)"""
-    material_reflectance: NDArray[np.float32]
+    optics: NDArray[np.float32]
+    """what a material does to light, columns DIFFUSE to INDEX, shape (materials, 7)"""
     material_label: NDArray[np.int32]
     """label of the material, −1: the object's own"""
+    shines: bool
+    """whether any material has a glint"""
+    bends: bool
+    """whether any material is a mirror or lets light through"""
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,7 @@ class World:
         for thing in self.objects:
             self._number_materials(thing.mesh, primitives)
         self._primitives = np.concatenate(primitives) if primitives else np.zeros(0, np.uint16)
+        self._optics = np.array([_optics(material) for material in self.materials], np.float32)
 
         self._scene = self.device.scene()
         blocks: list[NDArray[np.float32]] = []
@@ -147,7 +156,10 @@ class World:
         """Transforms at equal time steps, as many as keep the object on its path; (steps, copies, 12)."""
         motion = thing.motion
         assert motion is not None
-        reach = float(np.abs(thing.mesh.vertices).max()) + 1.0
+        rest = thing.placements.matrices
+        corners = np.array(list(product(*thing.mesh.bounds.T.astype(float))))
+        # Copies may stand far out from the object's own zero: what counts is where their corners are.
+        reach = np.abs(corners @ np.swapaxes(rest[:, :, :3], 1, 2) + rest[:, None, :, 3]).max()
         fine = np.linspace(start, end, 8 * (MAX_TIME_STEPS - 1) + 1)
         exact = motion.matrices(fine)
         count = 2
@@ -161,7 +173,6 @@ class World:
                 break
             count = 2 * count - 1
         path = motion.matrices(np.linspace(start, end, count))
-        rest = thing.placements.matrices
         turned = np.einsum("tij,pjk->tpik", path[:, :, :3], rest)
         turned[..., 3] += path[:, None, :, 3]
         return column_major(turned - _shift(self.origin))
@@ -221,11 +232,35 @@ class World:
             geometry_copies=np.array([row[2] for row in rows], np.int32),
             primitives=self._primitives,
             transforms=np.ascontiguousarray(transforms),
-            material_reflectance=np.array([m.reflectance for m in self.materials], np.float32),
+            optics=self._optics,
             material_label=np.array(
                 [-1 if m.label is None else label_id(m.label, self.labels) for m in self.materials], np.int32
             ),
+            shines=bool(self._optics[:, [SPECULAR, RETRO]].any()),
+            bends=bool(self._optics[:, [MIRROR, TRANSMISSION]].any()),
         )
+
+
+def _optics(material: Material) -> tuple[float, ...]:
+    """The row of a material in the table of optics."""
+    return (
+        material.reflectance,
+        material.specular,
+        material.shininess,
+        material.retro,
+        material.mirror,
+        material.transmission,
+        material.refractive_index,
+    )
+
+
+@inline_kernel
+def material_of(tables: Any, geometry: Any, primitive: Any) -> Any:
+    """Number of the material of a primitive of a geometry."""
+    material = tables.geometry_material[geometry]
+    if material >= 0:
+        return material
+    return np.int32(tables.primitives[-1 - np.int64(material) + np.int64(primitive)])
 
 
 def column_major(matrices: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from tussock.errors import InputError, TussockError, nearest, shorten
+from tussock.errors import InputError, TussockError, nearest
 from tussock.frames.frame import Frame
 from tussock.whole_files import check_writable, whole_file
 from tussock.write.contents import Coords, contents_of, frame_of
@@ -53,18 +53,18 @@ def load_frame(path: Path | str) -> Frame:
     if format.load is None:
         loadable = ", ".join(sorted(f.suffix for f in FORMATS.values() if f.load))
         raise InputError(f"{path}: {format.name} files can be written but not read; readable: {loadable}")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder, not a file")
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
     try:
+        if path.is_dir():
+            raise InputError("is a folder, not a file")
+        if not path.exists():
+            raise InputError("no such file")
         return frame_of(format.load(path), path)
     except TussockError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
     except Exception as error:
         # A damaged file can make a parser stumble in any way; to the reader it is one thing.
-        why = shorten(str(error) or type(error).__name__, 160).strip("'\"")
+        why = " ".join(str(error).split())[:160] or type(error).__name__
         raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
 
 

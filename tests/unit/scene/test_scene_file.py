@@ -234,7 +234,7 @@ def test_missing_scene_file(tmp_path):
         load_scene(tmp_path / "no.toml")
 
 
-def assert_same(first: Scene, second: Scene, *, motion_too: bool = True) -> None:
+def assert_same(first: Scene, second: Scene) -> None:
     assert (second.name, second.labels) == (first.name, first.labels)
     assert len(second.objects) == len(first.objects)
     for a, b in zip(first.objects, second.objects, strict=True):
@@ -274,7 +274,7 @@ def test_awkward_placements_come_back_bit_for_bit(tmp_path):
     scene.add(ball, placements=Placements.of(rng.uniform(size=(5, 3)), yaw=rng.uniform(size=5)), name="turned")
     scene.add(ball, position=(0.1, 0.2, 0.3), yaw=0.123, scale=1 / 3, name="one", label="moss")
     path = Trajectory.through([0, 0.1, 1 / 3], [Pose.at(x, yaw=x) for x in (0.1, 0.7, 1.9)])
-    scene.add(ball, motion=path, name="runner")
+    scene.add(ball, motion=path, name="runner", tags=("a  b", "[ 1, ]", 'x",\n"y'))
     other = Material(name="default", reflectance=0.9)
     scene.add(Mesh.of(ball.vertices, ball.triangles, (other,)), name="same-name-other-material")
     save_scene(scene, tmp_path / "odd.toml")
@@ -294,7 +294,7 @@ def test_a_yard_there_and_back(tmp_path):
     yard = ready_scene("yard")
     save_scene(yard, tmp_path / "yard.toml")
     assert_same(yard, load_scene(tmp_path / "yard.toml"))
-    assert len((tmp_path / "yard.toml").read_text()) < 3000
+    assert len((tmp_path / "yard.toml").read_text().splitlines()) < 60
 
 
 def test_saving_overwrites_only_when_asked_and_leaves_no_rest(tmp_path):

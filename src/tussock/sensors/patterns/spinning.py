@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tussock.kernels import kernel
-from tussock.kernels import kernel
 from tussock.sensors.patterns.pattern import (
     DegreesList,
     Elevations,

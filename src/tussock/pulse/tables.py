@@ -1,0 +1,120 @@
+"""What the loop over pulses reads and writes, as plain arrays and numbers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import kernel
+from tussock.trace.packets import LANES
+
+__all__ = ["Firing", "Hits", "PoseTable", "Receiving", "Slots", "new_hits"]
+
+
+class Firing(NamedTuple):
+    """What leaves the sensor."""
+
+    directions: NDArray[np.float32]
+    """unit vectors, sensor frame, shape (n, 3)"""
+    origins: NDArray[np.float32]
+    """[m], sensor frame, shape (n, 3), or (1, 3) for all"""
+    offsets: NDArray[np.float64]
+    """[s] since the start of the frame, shape (n,)"""
+    lasers: NDArray[np.uint16]
+    """shape (n,)"""
+    stencil: NDArray[np.float32]
+    """share of the axis, of left and of up in every sub-ray's unit direction, shape (sub-rays, 3)"""
+    spot: int
+    """0: the stencil; 1: a round spot, 2: a square spot sampled afresh for every pulse"""
+    half_width: np.float32
+    """half of the spot one metre ahead [m]"""
+    half_height: np.float32
+    pointing_sigma: np.float32
+    """[rad] of the true direction about the reported one"""
+    period: float
+    """[s] length of the frame: ray time 1"""
+
+
+class PoseTable(NamedTuple):
+    """Poses of the sensor, so dense that straight lines between them are exact enough."""
+
+    times: NDArray[np.float64]
+    """[s] since the start of the frame, shape (k,); one row: the sensor stands"""
+    positions: NDArray[np.float64]
+    """[m], tracer's coordinates, shape (k, 3)"""
+    quaternions: NDArray[np.float64]
+    """(x, y, z, w), neighbours in the same hemisphere, shape (k, 4)"""
+
+
+class Receiving(NamedTuple):
+    """What the receiver does; see `tussock.sensors.receiver` and `tussock.sensors.noise`."""
+
+    mode: int
+    """place in `tussock.pulse.receive.MODES`"""
+    cutoff: np.float32
+    min_range: np.float32
+    max_range: np.float32
+    range_step: np.float32
+    intensity_step: np.float32
+    min_intensity: np.float32
+    spreading_reference: np.float32
+    extinction: np.float32
+    limit_near: np.float32
+    limit_far: np.float32
+    """0: no detection limit"""
+    limit_at_near: np.float32
+    limit_at_far: np.float32
+    backfolding: bool
+    bounces: int
+    ray_sigma: np.float32
+    laplace: bool
+    dropout: np.float32
+    biases: NDArray[np.float32]
+    """[m], one a laser"""
+    key0: np.uint32
+    key1: np.uint32
+    frame: np.uint32
+
+
+class Hits(NamedTuple):
+    """What sixteen pulses met: one column a pulse, one row a sub-ray, then rows for rays that went on."""
+
+    ranges: NDArray[np.float32]
+    """optical path [m], shape (rows, lanes)"""
+    energies: NDArray[np.float32]
+    """what came back, 0 for nothing, shape (rows, lanes)"""
+    ids: NDArray[np.uint32]
+    """geometry, primitive and copy, shape (3, rows, lanes)"""
+    materials: NDArray[np.int32]
+    """scratch of the scatter step: material of every lane, −1 for no hit"""
+    used: NDArray[np.int64]
+    """rows in use in every lane"""
+
+
+class Slots(NamedTuple):
+    """Room for the returns of every pulse, shape (n, returns a pulse); `counts` says how many are there."""
+
+    counts: NDArray[np.uint8]
+    """shape (n,)"""
+    true_range: NDArray[np.float32]
+    range: NDArray[np.float32]
+    intensity: NDArray[np.float32]
+    geometry: NDArray[np.uint32]
+    primitive: NDArray[np.uint32]
+    copy: NDArray[np.uint32]
+    kind: NDArray[np.uint8]
+
+
+@kernel
+def new_hits(rays: int, extra: int) -> Hits:
+    """Room for one hit a sub-ray and ``extra`` hits of rays that went on, in every lane."""
+    rows = rays + extra
+    return Hits(
+        np.empty((rows, LANES), np.float32),
+        np.zeros((rows, LANES), np.float32),
+        np.zeros((3, rows, LANES), np.uint32),
+        np.empty(LANES, np.int32),
+        np.empty(LANES, np.int64),
+    )
