@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.kernels import kernel
+from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
 from tussock.learn.learner import Method, learn
 from tussock.scene.volumes import DEFAULT_TAU, PASSES, Volumes
@@ -47,7 +47,16 @@ def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None
 def _likelihood(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any
 ) -> None:
-    walk = new_walk()
+    _likelihood_all(worker, workers, gaussians, origins, directions, ranges, reach, sums, new_walk())
+
+
+@kernel
+def _likelihood_all(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any,
+    walk: Any,
+) -> None:  # fmt: skip
+    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
+    ranges, sums = borrowed(ranges), borrowed(sums)
     cell = gaussians.cells.cell[0]
     for block in range(worker, len(sums), workers):
         total = 0.0

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import kernel
+from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
 from tussock.threads import run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
@@ -47,7 +47,16 @@ def _count(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
     passed: Any, ended: Any,
 ) -> None:  # fmt: skip
-    walk = new_walk()
+    _count_all(worker, workers, gaussians, origins, directions, ranges, labels, reach, passed, ended, new_walk())
+
+
+@kernel
+def _count_all(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
+    passed: Any, ended: Any, walk: Any,
+) -> None:  # fmt: skip
+    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
+    ranges, labels, passed, ended = borrowed(ranges), borrowed(labels), borrowed(passed), borrowed(ended)
     listing = gaussians.cells.listing[0]
     means, precisions, edges2 = gaussians.means, gaussians.precisions, gaussians.edges2
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):

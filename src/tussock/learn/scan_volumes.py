@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import kernel
+from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
 from tussock.randomness import check_seed, seed_key
 from tussock.scene.volumes import Volumes
@@ -58,7 +58,16 @@ def _fire(
     worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
     frame: Any, ranges: Any, met: Any,
 ) -> None:  # fmt: skip
-    walk = new_walk()
+    _fire_all(worker, workers, tables, origins, directions, reach, key0, key1, frame, ranges, met, new_walk())
+
+
+@kernel
+def _fire_all(
+    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
+    frame: Any, ranges: Any, met: Any, walk: Any,
+) -> None:  # fmt: skip
+    tables, walk, origins, directions = borrowed(tables), borrowed(walk), borrowed(origins), borrowed(directions)
+    ranges, met = borrowed(ranges), borrowed(met)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for p in range(first, min(first + _BLOCK, len(ranges))):
             t, i = end_in_volumes(
