@@ -64,8 +64,8 @@ def scan(
     slots = _slots(len(pulses), sensor.receiver.returns)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     run_on_threads(
-        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, firing, poses, receiving, slots,
-        block_counts,
+        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, world.volumes, firing, poses,
+        receiving, slots, block_counts,
     )  # fmt: skip
     fired = Fired(
         firing.directions,
@@ -201,7 +201,7 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "pulses": pulses,
         "scene": world.name,
         "sensor": sensor.model_dump(mode="json"),
-        "objects": {str(thing.id): thing.name for thing in world.objects},
+        "objects": {str(thing.id): thing.name for thing in (*world.objects, *world.placed_volumes)},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
         "first_instance": Instances.among(world.objects).starts.tolist(),

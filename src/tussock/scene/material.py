@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from tussock.scene.texture import TextureField
+from tussock.scene.response import VegetationResponse
 from tussock.settings import Settings
 
 __all__ = ["Material"]
@@ -40,6 +41,8 @@ class Material(Settings):
     """share of the colour that thin leaves also have in light from behind; for pictures"""
     variation: Fraction = 0.0
     """how much the colour differs from place to place and from plant to plant; for pictures"""
+    response: VegetationResponse | None = None
+    """range error of pulses that meet it, for coarse shapes that stand for plants; None: as the object says"""
     label: str | None = None
     """class label of triangles of this material; overrides the object's (a tree's trunk and leaves)"""
 
