@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, scan, sensors
+from tussock.cli import bench, demo, scan, sensors, validate
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -22,6 +22,7 @@ app.command()(demo.demo)
 app.command()(scan.scan)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
+app.command()(validate.validate)
 
 
 @app.callback(invoke_without_command=True)
