@@ -22,6 +22,9 @@ __all__ = ["Criterion", "Experiment", "Figure", "Outcome", "Run", "Table", "expe
 
 _HOMES = {
     "grass-law": "grass_law",
+    "mixed-pixels": "mixed_pixels",
+    "shrub": "shrub",
+    "hdl-64e": "hdl64",
 }
 """name of the experiment: its module, in the order of the report"""
 
