@@ -25,6 +25,10 @@ _HOMES = {
     "mixed-pixels": "mixed_pixels",
     "shrub": "shrub",
     "hdl-64e": "hdl64",
+    "courtyard": "courtyard",
+    "blensor-scene": "blensor_scene",
+    "blensor-effects": "blensor_effects",
+    "phong": "phong",
 }
 """name of the experiment: its module, in the order of the report"""
 

@@ -47,7 +47,17 @@ def _run(run: Run) -> Outcome:
         runs |= set(upper_runs(pulses).tolist())
         real = load_sensor("hdl-64e-s2").with_(rotation_hz=rate).pulses()
         rows.append(
-            (rate, len(pulses), len(pulses) * rate, upper, seen_upper, lower, seen_lower, len(real), steps_deg(real, 8))
+            (
+                rate,
+                len(pulses),
+                len(pulses) * rate,
+                upper,
+                seen_upper,
+                lower,
+                seen_lower,
+                len(real),
+                steps_deg(real, 8),
+            )
         )
     table = Table(
         "Pulses and steps",
@@ -89,7 +99,9 @@ def _pitch(run: Run, tables: dict[str, dict[str, list[float]]]) -> tuple[list[Cr
     criteria = []
     for name, key in (("hdl-64e-s2", "HDL64E_S2.1_sztaki"), ("hdl-64e-s3", "HDL64E_S3_xiesc")):
         off = np.abs(angles_of(name, run) - tables[key]["vert_deg"]).max()
-        criteria.append(Criterion(f"pitch of {name} off its calibration file, worst laser", float(off), "°", most=0.001))
+        criteria.append(
+            Criterion(f"pitch of {name} off its calibration file, worst laser", float(off), "°", most=0.001)
+        )
     rings = np.sort(tables["KITTI_HDL64E_S2_empirical_median_elev_deg"])
     spread = {name: float((rings - np.sort(angles_of(name, run))).std()) for name in ("hdl-64e-s3", "hdl-64e-s2")}
     even = float((rings - np.linspace(rings[0], rings[-1], 64)).std())
@@ -112,7 +124,9 @@ def _figure(run: Run) -> Figure:
         ahead = np.abs(np.rad2deg(pulses.azimuths)) < 1.6
         for block, color, name in ((0, BLUE, "upper block"), (1, ORANGE, "lower block")):
             mine = ahead & (pulses.lasers // 32 == block)
-            left.scatter(-np.rad2deg(pulses.azimuths[mine]), np.rad2deg(pulses.elevations[mine]), s=3, color=color, label=name)
+            left.scatter(
+                -np.rad2deg(pulses.azimuths[mine]), np.rad2deg(pulses.elevations[mine]), s=3, color=color, label=name
+            )
         left.set(title="hdl-64e-mavs, straight ahead, 10 Hz", xlabel="azimuth, clockwise [°]", ylabel="elevation [°]")
         left.legend(loc="upper right")
         for name, color in (("hdl-64e-s2", BLUE), ("hdl-64e-s3", ORANGE)):
