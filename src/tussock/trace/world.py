@@ -11,6 +11,7 @@ whole number of metres, `World.origin`, before they are handed over.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,7 +156,10 @@ class World:
         """Transforms at equal time steps, as many as keep the object on its path; (steps, copies, 12)."""
         motion = thing.motion
         assert motion is not None
-        reach = float(np.abs(thing.mesh.vertices).max()) + 1.0
+        rest = thing.placements.matrices
+        corners = np.array(list(product(*thing.mesh.bounds.T.astype(float))))
+        # Copies may stand far out from the object's own zero: what counts is where their corners are.
+        reach = np.abs(corners @ np.swapaxes(rest[:, :, :3], 1, 2) + rest[:, None, :, 3]).max()
         fine = np.linspace(start, end, 8 * (MAX_TIME_STEPS - 1) + 1)
         exact = motion.matrices(fine)
         count = 2
@@ -169,7 +173,6 @@ class World:
                 break
             count = 2 * count - 1
         path = motion.matrices(np.linspace(start, end, count))
-        rest = thing.placements.matrices
         turned = np.einsum("tij,pjk->tpik", path[:, :, :3], rest)
         turned[..., 3] += path[:, None, :, 3]
         return column_major(turned - _shift(self.origin))
