@@ -4,7 +4,7 @@ What stands is built once. What moves is a second, small Embree scene built for 
 a packet is traced through both. A mesh that is placed once is baked into world coordinates; a mesh placed
 many times becomes one instance array over one hierarchy of its own.
 
-Embree computes in float32, which is 0.5 mm at 4 km: scenes far from zero (map coordinates) are shifted by a
+Embree computes in float32, whose steps are 0.5 mm at 4 km: scenes away from zero (map coordinates) are shifted by a
 whole number of metres, `World.origin`, before they are handed over.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
 DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
-_FAR_FROM_ZERO = 1000.0
+_FAR_FROM_ZERO = 100.0
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
 
 
