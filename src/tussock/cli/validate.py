@@ -32,17 +32,18 @@ def validate(
     from tussock.cli.console import print_json, said
     from tussock.randomness import check_seed
     from tussock.validate.experiment import Experiment, Run, experiment_names, load_experiment
+    from tussock.validate.numbers import number
     from tussock.validate.report import as_json as plain
-    from tussock.validate.report import number, write_report
+    from tussock.validate.report import write_report
     from tussock.validate.running import run_experiments
     from tussock.validate.summary import write_summary
     from tussock.whole_files import check_writable
 
     experiments = [load_experiment(name) for name in dict.fromkeys(names or experiment_names())]
     if listed:
-        for one in experiments:
-            effects = f"  (--without {', '.join(one.effects)})" if one.effects else ""
-            console.print(f"{one.name:16} {one.title}{effects}", soft_wrap=True, markup=False)
+        for known in experiments:
+            effects = f"  (--without {', '.join(known.effects)})" if known.effects else ""
+            console.print(f"{known.name:16} {known.title}{effects}", soft_wrap=True, markup=False)
         return
     if without is not None and len(experiments) != 1:
         raise InputError("without: name the one experiment to run without it")
@@ -55,8 +56,12 @@ def validate(
     run = Run(quick=quick, seed=check_seed(seed), without=without)
 
     columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-    )  # fmt: skip
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=said, transient=True) as bar:
         task = bar.add_task("", total=len(experiments))
 
@@ -79,8 +84,10 @@ def validate(
                 word = "pass" if one.passed else "FAIL"
                 console.print(
                     f"{word}     {result.experiment.name}: {one.name}: {number(one.measured)} {one.unit}".rstrip()
-                    + f" (bound {one.bound})", soft_wrap=True, markup=False,
-                )  # fmt: skip
+                    + f" (bound {one.bound})",
+                    soft_wrap=True,
+                    markup=False,
+                )
         for path in (page, data, *([summary] if summary else [])):
             console.print(f"wrote    {path}", soft_wrap=True, markup=False)
     if not all(result.passed for result in results):

@@ -7,12 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "RED", "VIOLET", "Drawing", "drawing"]
+__all__ = ["BLUE", "DPI", "GREEN", "GREY", "INK", "ORANGE", "RED", "VIOLET", "Drawing", "drawing"]
 
 INK, GREY, BLUE, ORANGE, GREEN, RED, VIOLET = (
-    "#22303c", "#8a97a3", "#2b6cb0", "#d9772b", "#3b8f5a", "#c0392b", "#7a5ab5",
-)  # fmt: skip
-_STYLE: dict[str, Any] = {
+    "#22303c",
+    "#8a97a3",
+    "#2b6cb0",
+    "#d9772b",
+    "#3b8f5a",
+    "#c0392b",
+    "#7a5ab5",
+)
+_STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
     "figure.constrained_layout.use": True,
     "axes.edgecolor": "#c4ccd4",
@@ -38,7 +44,7 @@ _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "text.color": INK,
 }
-_DPI = 150
+DPI = 150
 
 
 class Drawing:
@@ -64,5 +70,5 @@ def drawing(
         picture = Drawing(figure, figure.subplots(rows, columns, squeeze=False, **options))
         yield picture
         memory = io.BytesIO()
-        figure.savefig(memory, format="png", dpi=_DPI)
+        figure.savefig(memory, format="png", dpi=DPI)
         picture.png = memory.getvalue()

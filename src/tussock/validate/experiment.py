@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from tussock.errors import InputError, nearest
+from tussock.validate.numbers import number
 
 __all__ = ["Criterion", "Experiment", "Figure", "Outcome", "Run", "Table", "experiment_names", "load_experiment"]
 
@@ -29,6 +30,7 @@ _HOMES = {
     "blensor-scene": "blensor_scene",
     "blensor-effects": "blensor_effects",
     "phong": "phong",
+    "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""
 
@@ -76,10 +78,11 @@ class Criterion:
     @property
     def bound(self) -> str:
         """The bounds in words: ``≤ 0.1``, ``1 to 2``."""
-        if self.least is not None and self.most is not None:
-            text = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
+        low, high = (None if bound is None else number(bound) for bound in (self.least, self.most))
+        if low is not None and high is not None:
+            text = low if low == high else f"{low} to {high}"
         else:
-            text = f"≤ {self.most:g}" if self.most is not None else f"≥ {self.least:g}"
+            text = f"≤ {high}" if high is not None else f"≥ {low}"
         return f"{text} {self.unit}".strip()
 
 

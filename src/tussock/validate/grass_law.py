@@ -141,28 +141,52 @@ def _run(run: Run) -> Outcome:
         off.append(seen.mean() / MONTE_CARLO_MEAN[case] - 1)
         rows.append(
             (
-                case.density, case.diameter * 1e3, case.distance, 1 + DIVERGENCE * case.distance**2, len(seen),
-                seen.mean(), MONTE_CARLO_MEAN[case],
+                case.density,
+                case.diameter * 1e3,
+                case.distance,
+                1 + DIVERGENCE * case.distance**2,
+                len(seen),
+                seen.mean(),
+                MONTE_CARLO_MEAN[case],
                 kolmogorov_smirnov(seen, gamma_law(case, seen)),
                 kolmogorov_smirnov(seen, exponential_law(case, seen)),
                 kolmogorov_smirnov(whole[case], gamma_law(case, whole[case])),
             )
-        )  # fmt: skip
+        )
     gamma, exponential = np.array([row[7] for row in rows]), np.array([row[8] for row in rows])
     criteria = (
-        Criterion("largest KS distance to the gamma law, eight cases", gamma.max(), most=0.10,
-                  paper="“match well qualitatively” (fig. 5)"),
-        Criterion("cases in which gamma is nearer than exponential", float((gamma < exponential).sum()), least=6,
-                  most=8, paper="gamma “a better predictor”"),
+        Criterion(
+            "largest KS distance to the gamma law, eight cases",
+            gamma.max(),
+            most=0.10,
+            paper="“match well qualitatively” (fig. 5)",
+        ),
+        Criterion(
+            "cases in which gamma is nearer than exponential",
+            float((gamma < exponential).sum()),
+            least=6,
+            most=8,
+            paper="gamma “a better predictor”",
+        ),
         Criterion("mean depth off the 2-D Monte Carlo, worst case", float(np.abs(off).max()) * 100, "%", most=3.0),
-    )  # fmt: skip
+    )
     table = Table(
         "Ranges into a stand of stems",
-        ("λ [1/m²]", "d [mm]", "D [m]", "α, eq (4)", "returns", "mean depth [m]", "2-D Monte Carlo [m]",
-         "KS gamma", "KS exponential", "KS gamma, whole spot"),
+        (
+            "λ [1/m²]",
+            "d [mm]",
+            "D [m]",
+            "α, eq (4)",
+            "returns",
+            "mean depth [m]",
+            "2-D Monte Carlo [m]",
+            "KS gamma",
+            "KS exponential",
+            "KS gamma, whole spot",
+        ),
         tuple(rows),
         "KS is the Kolmogorov-Smirnov distance on 0–5 m; the last column spreads 64 rays over the whole spot.",
-    )  # fmt: skip
+    )
     return Outcome(criteria, (table,), (_figure(depths),), _NOTES)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,18 +62,39 @@ def _run(run: Run) -> Outcome:
         )
     table = Table(
         "Pulses and steps",
-        ("rate [Hz]", "pulses a turn", "pulses/s", "upper step, eq (7) [°]", "upper, median [°]", "lower step, eq (6) [°]",
-         "lower, median [°]", "S2: pulses a turn", "S2: step [°]"),
-        tuple(rows), "The upper block skips every fourth firing, so its median step is the undisturbed one.",
-    )  # fmt: skip
+        (
+            "rate [Hz]",
+            "pulses a turn",
+            "pulses/s",
+            "upper step, eq (7) [°]",
+            "upper, median [°]",
+            "lower step, eq (6) [°]",
+            "lower, median [°]",
+            "S2: pulses a turn",
+            "S2: step [°]",
+        ),
+        tuple(rows),
+        "The upper block skips every fourth firing, so its median step is the undisturbed one.",
+    )
     criteria = [
-        Criterion("pulses a second, worst of three rates", min(row[2] for row in rows), "1/s", least=0.99e6, most=1.01e6,
-                  paper="about 10⁶"),
+        Criterion(
+            "pulses a second, worst of three rates",
+            min(row[2] for row in rows),
+            "1/s",
+            least=0.99e6,
+            most=1.01e6,
+            paper="about 10⁶",
+        ),
         Criterion("step off eqs (6) and (7), worst", worst_step * 100, "%", most=0.01),
-        Criterion("upper firings between lower ones", float(max(runs)) if len(runs) == 1 else float("nan"), least=3,
-                  most=3, paper="3 upper : 1 lower"),
+        Criterion(
+            "upper firings between lower ones",
+            float(max(runs)) if len(runs) == 1 else float("nan"),
+            least=3,
+            most=3,
+            paper="3 upper : 1 lower",
+        ),
         Criterion("step of the S2 at 10 Hz", rows[1][8], "°", least=0.1727, most=0.1729, paper="0.1728° (BlenSor)"),
-    ]  # fmt: skip
+    ]
     notes = [
         "The −1 in eqs (6) and (7) makes the paper's steps slightly wider than 360°/N; the pattern keeps it. "
         "Table 4 names 0.41875° between lasers, which does not fit its own end angles; they are used.",
@@ -95,7 +117,7 @@ def angles_of(name: str, run: Run) -> NDArray[np.float64]:
     return angles if run.has("calibration") else np.linspace(angles.min(), angles.max(), len(angles))
 
 
-def _pitch(run: Run, tables: dict[str, dict[str, list[float]]]) -> tuple[list[Criterion], str]:
+def _pitch(run: Run, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
     criteria = []
     for name, key in (("hdl-64e-s2", "HDL64E_S2.1_sztaki"), ("hdl-64e-s3", "HDL64E_S3_xiesc")):
         off = np.abs(angles_of(name, run) - tables[key]["vert_deg"]).max()
@@ -106,9 +128,13 @@ def _pitch(run: Run, tables: dict[str, dict[str, list[float]]]) -> tuple[list[Cr
     spread = {name: float((rings - np.sort(angles_of(name, run))).std()) for name in ("hdl-64e-s3", "hdl-64e-s2")}
     even = float((rings - np.linspace(rings[0], rings[-1], 64)).std())
     criteria.append(
-        Criterion("pitch of hdl-64e-s3 off the rings of a KITTI frame, but for a constant tilt", spread["hdl-64e-s3"],
-                  "° rms", most=0.2)
-    )  # fmt: skip
+        Criterion(
+            "pitch of hdl-64e-s3 off the rings of a KITTI frame, but for a constant tilt",
+            spread["hdl-64e-s3"],
+            "° rms",
+            most=0.2,
+        )
+    )
     return criteria, (
         "The KITTI sensor is another unit, so its calibration is not ours: the S3 unit's angles fit its rings best "
         f"({spread['hdl-64e-s3']:.2f}° rms after a constant tilt), evenly spread ones do not ({even:.2f}°), and the "
@@ -128,7 +154,7 @@ def _figure(run: Run) -> Figure:
                 -np.rad2deg(pulses.azimuths[mine]), np.rad2deg(pulses.elevations[mine]), s=3, color=color, label=name
             )
         left.set(title="hdl-64e-mavs, straight ahead, 10 Hz", xlabel="azimuth, clockwise [°]", ylabel="elevation [°]")
-        left.legend(loc="upper right")
+        left.legend(loc="lower right", framealpha=0.9, frameon=True)
         for name, color in (("hdl-64e-s2", BLUE), ("hdl-64e-s3", ORANGE)):
             right.plot(np.sort(angles_of(name, run)), ".", color=color, ms=4, label=name)
         if path is not None:
@@ -149,7 +175,8 @@ EXPERIMENT = Experiment(
     title="The firing pattern of the HDL-64E",
     paper="Goodin et al. 2018, section 3.5.2, eqs (6) and (7); Gschwandtner et al. 2011, section 3.2",
     setup=(
-        "Pulses of one turn at 5, 10 and 15 Hz: how many, how far apart, in which order of blocks. Pitch angles of the "
+        "Pulses of one turn at 5, 10 and 15 Hz: how many, how far apart, in which order of blocks. Pitch angles of "
+        "the "
         "catalogue against the calibration files of the units and the ring elevations of a real KITTI frame."
     ),
     run=_run,

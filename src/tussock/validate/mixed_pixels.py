@@ -47,10 +47,12 @@ def line_scanner(run: Run) -> Sensor:
     cutoff = 100.0 if not run.has("cutoff") else 0.0 if not run.has("window") else 1.6
     return load_sensor("lms-291-s05").with_(
         **{
-            "receiver.mode": "first", "receiver.signal_cutoff_m": cutoff, "noise.ray_sigma_m": 0.0,
+            "receiver.mode": "first",
+            "receiver.signal_cutoff_m": cutoff,
+            "noise.ray_sigma_m": 0.0,
             "beam.rays": 9 if run.has("beam") else 1,
         }
-    )  # fmt: skip
+    )
 
 
 def is_mixed(frame: Frame, offset: float) -> NDArray[np.bool_]:
@@ -66,21 +68,34 @@ def _run(run: Run) -> Outcome:
     near, far = OFFSETS
     rows = tuple(
         (
-            offset, len(seen[0]), np.mean([(frame.xyz[:, 0] <= ROW + MARGIN).sum() for frame in seen]),
-            counts[offset].mean(), int(counts[offset].min()), int(counts[offset].max()),
+            offset,
+            len(seen[0]),
+            np.mean([(frame.xyz[:, 0] <= ROW + MARGIN).sum() for frame in seen]),
+            counts[offset].mean(),
+            int(counts[offset].min()),
+            int(counts[offset].max()),
         )
         for offset, seen in frames.items()
-    )  # fmt: skip
+    )
     criteria = (
-        Criterion("mixed pixels, wall 0.6 m behind, poorest of 20 scans", float(counts[near].min()), least=1,
-                  paper="“note the presence” (fig. 7a)"),
-        Criterion("mixed pixels, wall 2 m behind, all 20 scans", float(counts[far].sum()), most=0,
-                  paper="“note the absence” (fig. 7b)"),
-    )  # fmt: skip
+        Criterion(
+            "mixed pixels, wall 0.6 m behind, poorest of 20 scans",
+            float(counts[near].min()),
+            least=1,
+            paper="“note the presence” (fig. 7a)",
+        ),
+        Criterion(
+            "mixed pixels, wall 2 m behind, all 20 scans",
+            float(counts[far].sum()),
+            most=0,
+            paper="“note the absence” (fig. 7b)",
+        ),
+    )
     table = Table(
-        "Points a scan", ("wall behind [m]", "points", "on rods, mean", "mixed, mean", "mixed, least", "mixed, most"),
+        "Points a scan",
+        ("wall behind [m]", "points", "on rods, mean", "mixed, mean", "mixed, least", "mixed, most"),
         rows,
-    )  # fmt: skip
+    )
     first = {offset: seen[0] for offset, seen in frames.items()}
     return Outcome(criteria, (table,), (_figure(first),), _NOTES)
 
@@ -102,7 +117,8 @@ def _figure(frames: dict[float, Frame]) -> Figure:
     return Figure(
         "One scan from above, as fig. 7 of the paper",
         picture.png,
-        "Each rod trails a few points into empty space when the wall is near (left), and none when it is far (right).",
+        "Points stray into empty space behind the edges of rods when the wall is near (left), and none when it is "
+        "far (right).",
     )
 
 

@@ -35,9 +35,11 @@ SIZE = (180, 620)
 
 def paint(specular: float, shininess: float, run: Run) -> Material:
     return Material(
-        name=f"K_s {specular:g}, α {shininess:g}", reflectance=DIFFUSE,
-        specular=specular if run.has("shine") else 0.0, shininess=shininess,
-    )  # fmt: skip
+        name=f"K_s {specular:g}, α {shininess:g}",
+        reflectance=DIFFUSE,
+        specular=specular if run.has("shine") else 0.0,
+        shininess=shininess,
+    )
 
 
 def by_hand(specular: float, shininess: float, tilt_deg: np.ndarray) -> np.ndarray:
@@ -84,14 +86,23 @@ def _run(run: Run) -> Outcome:
     )
     criteria = (
         Criterion("horizontal step of the HDL-32E at 10 Hz", step, "°", least=0.155, most=0.17, paper="0.16°"),
-        Criterion("vertical step, median", float(np.median(np.diff(elevation))), "°", least=1.32, most=1.35, paper="1.33°"),
+        Criterion(
+            "vertical step, median", float(np.median(np.diff(elevation))), "°", least=1.32, most=1.35, paper="1.33°"
+        ),
         Criterion("vertical field of view", float(np.ptp(elevation)), "°", least=41.2, most=41.4, paper="41.3°"),
-        Criterion("horizontal field of view", float(np.rad2deg(abs(one[-1] - one[0]))) + step, "°", least=359.5, most=360.5,
-                  paper="360°"),
+        Criterion(
+            "horizontal field of view",
+            float(np.rad2deg(abs(one[-1] - one[0]))) + step,
+            "°",
+            least=359.5,
+            most=360.5,
+            paper="360°",
+        ),
         Criterion("reflectivity of tilted plates off Phong by hand, worst", off, most=1e-4),
-    )  # fmt: skip
+    )
     notes = (
-        f"At 10 Hz the real firing cycle of 46.08 µs gives a step of {step:.4f}°; the paper's 0.16° is the data sheet's "
+        f"At 10 Hz the real firing cycle of 46.08 µs gives a step of {step:.4f}°; the paper's 0.16° is the data "
+        f"sheet's "
         "rounded figure. The reflection formulas printed in the paper are garbled; R = 2(N·L)N − L is used.",
     )
     return Outcome(criteria, (), (_pattern(), _shine(run, measured)), notes)
@@ -111,7 +122,8 @@ def _pattern() -> Figure:
     return Figure(
         "Scan pattern of the HDL-32E",
         picture.png,
-        "32 lines 1.33° apart; within a column the lasers fire one after another while the head turns, so columns lean.",
+        "32 lines 1.33° apart; within a column the lasers fire one after another while the head turns, so columns "
+        "lean.",
     )
 
 
@@ -148,7 +160,8 @@ EXPERIMENT = Experiment(
     title="The HDL-32E's pattern and shining surfaces",
     paper="Jayaraman et al. (MathWorks and Ford), LIDAR model and reflectivity",
     setup=(
-        "The pulses of one turn of an HDL-32E, and balls and tilted plates of four shines: diffuse 0.3, specular 0 to 0.6 "
+        "The pulses of one turn of an HDL-32E, and balls and tilted plates of four shines: diffuse 0.3, specular 0 "
+        "to 0.6 "
         "with exponents up to 400. Intensities of the plates are compared with the formula by hand."
     ),
     run=_run,

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from tussock.threads import cores
+from tussock.validate.drawing import DPI
 from tussock.validate.experiment import Criterion, Figure, Table
+from tussock.validate.numbers import number
 from tussock.validate.running import Result
 from tussock.version import VERSION
 from tussock.whole_files import whole_file
 
-__all__ = ["as_json", "number", "write_report"]
+__all__ = ["as_html", "as_json", "write_report"]
 
 
 def write_report(results: Sequence[Result], folder: Path, *, force: bool = False) -> tuple[Path, Path]:
@@ -37,31 +39,16 @@ def write_report(results: Sequence[Result], folder: Path, *, force: bool = False
     return page, data
 
 
-def number(value: Any) -> str:
-    """A cell as people read it: four digits, thousands apart."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    if isinstance(value, float | np.floating):
-        if value == int(value) and abs(value) < 1e15:
-            return f"{int(value):,}"
-        if abs(value) >= 1000:
-            return f"{value:,.0f}"
-        return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.2g}"
-    return str(value)
-
-
 def as_json(results: Sequence[Result]) -> dict[str, Any]:
     seeded, machine = {}, {}
     for result in results:
         name, outcome = result.experiment.name, result.outcome
         entry: dict[str, Any] = {
-            "title": result.experiment.title, "paper": result.experiment.paper, "seed": result.run.seed,
+            "title": result.experiment.title,
+            "paper": result.experiment.paper,
+            "seed": result.run.seed,
             "quick": result.run.quick,
-        }  # fmt: skip
+        }
         own: dict[str, Any] = {"seconds": result.seconds}
         if result.run.without:
             entry["without"] = result.run.without
@@ -83,9 +70,12 @@ def as_json(results: Sequence[Result]) -> dict[str, Any]:
 
 def _criterion(one: Criterion) -> dict[str, Any]:
     return {
-        "name": one.name, "measured": _plain(one.measured), "bound": one.bound, "passed": one.passed,
+        "name": one.name,
+        "measured": _plain(one.measured),
+        "bound": one.bound,
+        "passed": one.passed,
         "paper": one.paper,
-    }  # fmt: skip
+    }
 
 
 def _table(one: Table) -> dict[str, Any]:
@@ -114,9 +104,12 @@ def as_html(results: Sequence[Result]) -> str:
     quick = any(r.run.quick for r in results)
     seconds = sum(r.seconds for r in results)
     facts = [
-        f"Tussock {VERSION}", f"seed {results[0].run.seed}" if results else "", "quick run" if quick else "full run",
-        f"{seconds:,.0f} s on {cores()} cores", _today(),
-    ]  # fmt: skip
+        f"Tussock {VERSION}",
+        f"seed {results[0].run.seed}" if results else "",
+        "quick run" if quick else "full run",
+        f"{seconds:,.0f} s on {cores()} cores",
+        _today(),
+    ]
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
@@ -128,7 +121,7 @@ def as_html(results: Sequence[Result]) -> str:
         _summary(results),
         *(_section(result) for result in results),
         "<footer>Bounds are Tussock's own criteria; “paper” is what the paper reports. Figures that depend on the "
-        "machine are marked ⏱. <code>report.json</code> beside this page holds the same numbers.</footer>",
+        "machine are marked †. <code>report.json</code> beside this page holds the same numbers.</footer>",
         "</main></body></html>",
     ]
     return "\n".join(parts)
@@ -152,7 +145,8 @@ def _summary(results: Sequence[Result]) -> str:
         rows.append(
             f"<tr><td><a href='#{experiment.name}'>{_text(experiment.title)}</a></td>"
             f"<td class='soft'>{_text(experiment.paper)}</td><td class='n'>{held}</td>"
-            f"<td class='n'>{result.seconds:.1f} s</td><td>{_mark(None if outcome is None else outcome.passed)}</td></tr>"
+            f"<td class='n'>{result.seconds:.1f} "
+            f"s</td><td>{_mark(None if outcome is None else outcome.passed)}</td></tr>"
         )
     head = "<tr><th>experiment</th><th>paper</th><th class='n'>criteria</th><th class='n'>time</th><th></th></tr>"
     return f"<table class='summary'><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
@@ -184,9 +178,10 @@ def _section(result: Result) -> str:
 
 def _criteria(criteria: Sequence[Criterion]) -> str:
     rows = "".join(
-        f"<tr><td>{_text(one.name)}{' ⏱' if one.machine else ''}</td>"
+        f"<tr><td>{_text(one.name)}{' †' if one.machine else ''}</td>"
         f"<td class='n'><b>{_text(number(one.measured))}</b>{f' {_text(one.unit)}' if one.unit else ''}</td>"
-        f"<td class='n'>{_text(one.bound)}</td><td class='soft'>{_text(one.paper)}</td><td>{_mark(one.passed)}</td></tr>"
+        f"<td class='n'>{_text(one.bound)}</td><td "
+        f"class='soft'>{_text(one.paper)}</td><td>{_mark(one.passed)}</td></tr>"
         for one in criteria
     )
     head = "<tr><th>criterion</th><th class='n'>measured</th><th class='n'>bound</th><th>paper</th><th></th></tr>"
@@ -195,8 +190,10 @@ def _criteria(criteria: Sequence[Criterion]) -> str:
 
 def _figure(figure: Figure) -> str:
     data = base64.b64encode(figure.png).decode("ascii")
+    # A PNG says its width in bytes 16 to 19; shown at 96 dots an inch, all figures have the same size of type.
+    width = int.from_bytes(figure.png[16:20], "big") * 96 // DPI
     return (
-        f"<figure><img alt='{html.escape(figure.title)}' src='data:image/png;base64,{data}'>"
+        f"<figure><img alt='{html.escape(figure.title)}' style='width:{width}px' src='data:image/png;base64,{data}'>"
         f"<figcaption><b>{_text(figure.title)}.</b> {_text(figure.reading)}</figcaption></figure>"
     )
 
@@ -216,7 +213,7 @@ def _as_table(table: Table) -> str:
         + "</tr>"
         for row in table.rows
     )
-    mark = " ⏱" if table.machine else ""
+    mark = " †" if table.machine else ""
     reading = f" {_text(table.reading)}" if table.reading else ""
     return (
         f"<div class='wide'><p class='caption'><b>{_text(table.title)}{mark}.</b>{reading}</p>"

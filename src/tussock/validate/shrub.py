@@ -35,13 +35,17 @@ def potted_shrub(*, gaps: bool = True, seed: int) -> Scene:
     """A shrub 1.5 m high with a bare trunk, in a pot on the ground; without gaps its crown is a closed egg."""
     if gaps:
         shrub = tree(
-            height=HEIGHT, crown_radius=RADIUS, crown_base=BASE, leaf_area=LEAVES * np.pi * RADIUS**2,
-            triangles=30_000, seed=seed,
-        )  # fmt: skip
+            height=HEIGHT,
+            crown_radius=RADIUS,
+            crown_base=BASE,
+            leaf_area=LEAVES * np.pi * RADIUS**2,
+            triangles=30_000,
+            seed=seed,
+        )
     else:
         egg = sphere(1.0, material=SURFACES["leaf"])
         middle = (HEIGHT + BASE) / 2
-        egg = Mesh(egg.vertices * [RADIUS, RADIUS, HEIGHT - middle] + [0, 0, middle], egg.triangles, egg.materials)
+        egg = Mesh.of(egg.vertices * [RADIUS, RADIUS, HEIGHT - middle] + [0, 0, middle], egg.triangles, egg.materials)
         shrub = egg
     scene = Scene("potted shrub")
     scene.add(plane((60, 60), material=SURFACES["soil"]), name="ground", label="terrain")
@@ -93,15 +97,20 @@ def _run(run: Run) -> Outcome:
     )
     rows = tuple(
         (
-            f"peak {k + 1}", middle[place], smooth[place],
+            f"peak {k + 1}",
+            middle[place],
+            smooth[place],
             100 * is_wood[np.abs(depth - middle[place]) < SMOOTH].mean(),
         )
         for k, place in enumerate(found)
-    )  # fmt: skip
+    )
     table = Table(
-        "Peaks", ("", "range [m]", "returns a bin", "of trunk and branches [%]"), rows,
-        f"{len(depth):,} returns from the shrub, {len(ranges)} stations; 90 % of them from {low:.2f} m to {high:.2f} m.",
-    )  # fmt: skip
+        "Peaks",
+        ("", "range [m]", "returns a bin", "of trunk and branches [%]"),
+        rows,
+        f"{len(depth):,} returns from the shrub, {len(ranges)} stations; 90 % of them from {low:.2f} m to "
+        f"{high:.2f} m.",
+    )
     return Outcome(criteria, (table,), (_figure(depth, is_wood, middle, smooth, found),), _NOTES)
 
 
@@ -112,9 +121,13 @@ def _figure(
     with drawing(size=(8.4, 3.4)) as picture:
         axes = picture.axes[0, 0]
         axes.hist(
-            [depth[is_wood], depth[~is_wood]], edges, stacked=True, color=[ORANGE, GREEN], alpha=0.75,
+            [depth[is_wood], depth[~is_wood]],
+            edges,
+            stacked=True,
+            color=[ORANGE, GREEN],
+            alpha=0.75,
             label=["trunk and branches", "leaves"],
-        )  # fmt: skip
+        )
         axes.plot(middle, smooth, color=INK, lw=1.2, label="all, smoothed")
         axes.plot(middle[found], smooth[found], "v", color=BLUE, ms=7, label="peaks")
         axes.set(xlabel="horizontal range [m]", ylabel="returns a bin of 1 cm")
@@ -122,12 +135,14 @@ def _figure(
     return Figure(
         "Ranges of all returns from the shrub, as fig. 8b of the paper",
         picture.png,
-        "The near peak is the side of the crown that faces the sensor, the far one the trunk at 8 m; leaves fill the rest.",
+        "The near peak is the side of the crown that faces the sensor, the far one the trunk at 8 m; leaves fill "
+        "the rest.",
     )
 
 
 _NOTES = (
-    "The paper's shrub is not available; ours is a small broadleaf of 1.5 m with a bare trunk. How clear the near peak "
+    "The paper's shrub is not available; ours is a small broadleaf of 1.5 m with a bare trunk. How clear the near "
+    "peak "
     "is depends on the leaves: with eight times the ground under the crown, as here, there are two peaks; with four "
     "times, usual for a tree, the foliage is only a shoulder of the trunk's peak and the test finds one.",
     "The original field test (Browning et al. 2012) had about 1,500 returns.",

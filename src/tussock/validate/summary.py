@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tussock.threads import cores
-from tussock.validate.report import number
+from tussock.validate.numbers import number
 from tussock.validate.running import Result
 from tussock.version import VERSION
 from tussock.whole_files import whole_file
@@ -24,7 +24,7 @@ fail when the effect that they prove is switched off (`tests/physics/test_valida
     tussock validate grass-law --out report/    # one experiment
     tussock validate mixed-pixels --without cutoff --out report/    # see it fail
 
-This page is written by `tussock validate --out report/ --summary docs/validation.md --force`. Figures marked ⏱ depend
+This page is written by `tussock validate --out report/ --summary docs/validation.md --force`. Figures marked † depend
 on the machine; all others come back with the same seed.
 """
 
@@ -48,9 +48,12 @@ def as_markdown(results: Sequence[Result]) -> str:
         lines += ["| criterion | measured | bound | paper | |", "|---|---:|---:|---|---|"]
         for one in result.outcome.criteria:
             cells = (
-                one.name + (" ⏱" if one.machine else ""), f"{number(one.measured)} {one.unit}".strip(), one.bound,
-                one.paper, "pass" if one.passed else "**fail**",
-            )  # fmt: skip
+                one.name + (" †" if one.machine else ""),
+                f"{number(one.measured)} {one.unit}".strip(),
+                one.bound,
+                one.paper,
+                "pass" if one.passed else "**fail**",
+            )
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
         lines += [f"- {note}" for note in result.outcome.notes]
