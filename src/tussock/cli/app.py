@@ -18,6 +18,7 @@ from tussock.cli import (
     scenes,
     sensors,
     stream,
+    validate,
     view,
 )
 from tussock.errors import TussockError
@@ -44,6 +45,7 @@ app.command()(scenes.scenes)
 app.command()(motion.motion)
 app.command()(pack.pack)
 app.command()(pack.unpack)
+app.command()(validate.validate)
 
 
 @app.callback(invoke_without_command=True)

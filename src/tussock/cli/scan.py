@@ -74,8 +74,8 @@ def scan(
 
     A range that was interrupted goes on where it stopped when the same command is given again.
     """
-    from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.over import draw_over
     from tussock.cli.render import open_camera
     from tussock.cli.settings import parse_settings

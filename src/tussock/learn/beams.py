@@ -47,7 +47,9 @@ class Beams:
             dtype = str(field.type).removeprefix("NDArray[np.").removesuffix("]")
             array = np.ascontiguousarray(getattr(self, field.name), dtype)
             if array.shape != shapes.get(field.name, (n,)):
-                raise InputError.of(f"beams {field.name}", f"must have the shape {shapes.get(field.name, (n,))}", array.shape)
+                raise InputError.of(
+                    f"beams {field.name}", f"must have the shape {shapes.get(field.name, (n,))}", array.shape
+                )
             object.__setattr__(self, field.name, array)
         if n == 0:
             raise InputError("beams: there are none; check the file, the box and the chosen revolutions")

@@ -86,7 +86,12 @@ def _roomier(points: NDArray[np.float64], voxel: float) -> float:
 
 
 def _without_permeability(
-    means: NDArray[np.float64], covariances: NDArray[np.float64], method: Method, voxel: float, tau: float, plain: bool
+    means: NDArray[np.float64],
+    covariances: NDArray[np.float64],
+    method: Method,
+    voxel: float,
+    tau: float,
+    plain: bool,
 ) -> Volumes:
     """The Gaussians alone, every one of them closed."""
     n = len(means)

@@ -55,7 +55,12 @@ def _likelihood_all(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any,
     walk: Any,
 ) -> None:  # fmt: skip
-    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
+    gaussians, walk, origins, directions = (
+        borrowed(gaussians),
+        borrowed(walk),
+        borrowed(origins),
+        borrowed(directions),
+    )
     ranges, sums = borrowed(ranges), borrowed(sums)
     cell = gaussians.cells.cell[0]
     for block in range(worker, len(sums), workers):

@@ -55,7 +55,12 @@ def _count_all(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
     passed: Any, ended: Any, walk: Any,
 ) -> None:  # fmt: skip
-    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
+    gaussians, walk, origins, directions = (
+        borrowed(gaussians),
+        borrowed(walk),
+        borrowed(origins),
+        borrowed(directions),
+    )
     ranges, labels, passed, ended = borrowed(ranges), borrowed(labels), borrowed(passed), borrowed(ended)
     listing = gaussians.cells.listing[0]
     means, precisions, edges2 = gaussians.means, gaussians.precisions, gaussians.edges2

@@ -57,9 +57,7 @@ class Score:
         }
 
 
-def compare(
-    real: Beams, simulated: Beams, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN
-) -> Score:
+def compare(real: Beams, simulated: Beams, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN) -> Score:
     """Score a simulated scan against a real one; bins [rad] and [m]."""
     return Score(
         bhattacharyya(real, simulated, angle_bin=angle_bin, range_bin=range_bin),

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from tussock.kernels import kernel
-from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.randomness import Purpose, normal_pair, philox
 from tussock.signal.vegetation import range_error, scattered_range
 from tussock.trace import packets as row
@@ -134,5 +134,3 @@ def _settle(
     hits.ids[1, at, l] = second_bits[row.PRIM, l]
     hits.ids[2, at, l] = second_bits[row.INST_PRIM, l]
     hits.used[l] = at + 1
-
-

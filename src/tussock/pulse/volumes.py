@@ -18,7 +18,7 @@ from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING
 from tussock.trace.placed_volumes import end_in_copies
 
-__all__ = ["energy_of_hit", "energies_of_volumes", "volumes_in_the_way"]
+__all__ = ["energies_of_volumes", "energy_of_hit", "volumes_in_the_way"]
 
 
 @kernel
@@ -75,7 +75,12 @@ def energy_of_hit(
 def _energy(volumes: Any, receiving: Any, volume: Any, distance: Any) -> Any:
     intensity = volumes.gaussians.intensity[volume]
     seen = detected(
-        intensity, distance, receiving.limit_near, receiving.limit_far, receiving.limit_at_near, receiving.limit_at_far
+        intensity,
+        distance,
+        receiving.limit_near,
+        receiving.limit_far,
+        receiving.limit_at_near,
+        receiving.limit_at_far,
     )
     left = after_loss(intensity, distance, receiving.spreading_reference, receiving.extinction)
     return left if seen else np.float32(0.0)

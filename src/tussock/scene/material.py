@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from tussock.scene.texture import TextureField
 from tussock.scene.response import VegetationResponse
+from tussock.scene.texture import TextureField
 from tussock.settings import Settings
 
 __all__ = ["Material"]

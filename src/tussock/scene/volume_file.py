@@ -73,6 +73,15 @@ def load_volumes(path: Path | str) -> Volumes:
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         why = " ".join(str(error).split())[:120]
         raise InputError(f"{path}: is damaged or not a file of volumes ({why})") from None

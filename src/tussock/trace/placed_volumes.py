@@ -183,5 +183,3 @@ def _meets(
     enter = max(min(x0, x1), min(y0, y1), min(z0, z1), 0.0)
     leave = min(max(x0, x1), max(y0, y1), max(z0, z1), limit)
     return enter <= leave
-
-

@@ -119,7 +119,11 @@ def _split(local: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
     """Key of the block, bit of the brick in it, bit of the cell in that; each of shape (n,)."""
     block, brick, cell = local >> 4, (local >> 2) & 3, local & 3
     key = (block[:, 0] << 42) | (block[:, 1] << 21) | block[:, 2]
-    return key, (brick[:, 0] << 4) | (brick[:, 1] << 2) | brick[:, 2], (cell[:, 0] << 4) | (cell[:, 1] << 2) | cell[:, 2]
+    return (
+        key,
+        (brick[:, 0] << 4) | (brick[:, 1] << 2) | brick[:, 2],
+        (cell[:, 0] << 4) | (cell[:, 1] << 2) | cell[:, 2],
+    )
 
 
 def _grid(coordinates: NDArray[np.int64], cell: float) -> Cells:
