@@ -44,9 +44,7 @@ class Pose:
         object.__setattr__(self, "quaternion", _unit(quaternion))
 
     @classmethod
-    def at(
-        cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0
-    ) -> Pose:
+    def at(cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0) -> Pose:
         """A pose by position [m] and roll, pitch, yaw [rad], applied about x, then y, then z."""
         turn = Rotation.from_euler("xyz", [roll, pitch, yaw])
         return cls(np.array([x, y, z], float), turn.as_quat())

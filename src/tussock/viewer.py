@@ -64,9 +64,7 @@ class Viewer:
         try:
             self._server: Any = viser.ViserServer(host=host, port=port, label="Tussock", verbose=False)
         except OSError as error:
-            raise OutputError(
-                f"{host}:{port}: cannot be listened at ({error.strerror}); pass another --port"
-            ) from None
+            raise OutputError(f"{host}:{port}: cannot be listened at ({error.strerror}); pass another --port") from None
         self._movers: list[tuple[SceneObject, Any]] = []
         self._set_the_stage(first)
         self._controls(color)

@@ -76,9 +76,7 @@ def _make(world: World) -> Paint:
         looks=looks,
         texture=np.array(numbers, np.int32),
         texture_place=np.array(places, np.int64).reshape(-1, 3),
-        texels=np.concatenate([t.pixels.reshape(-1, 4) for t in textures])
-        if textures
-        else np.zeros((0, 4), np.uint8),
+        texels=np.concatenate([t.pixels.reshape(-1, 4) for t in textures]) if textures else np.zeros((0, 4), np.uint8),
         linear=np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4).astype(np.float32),
         geometry_uv=rows,
         corners=corners,

@@ -17,9 +17,7 @@ def dataset(
     out: Annotated[Path, typer.Option(help="Folder of the data set; an unfinished one in it is taken up again.")],
     end: Annotated[float, typer.Option("--to", help="End of the time range [s].")],
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
-    scene: Annotated[
-        str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")
-    ] = None,
+    scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None,
     layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry",
     lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None,
     camera: Annotated[

@@ -154,6 +154,4 @@ def _save_boxes(view: View, world: Any, place: Any, out: Path, *, threads: int |
 
     boxes = [box.plain() for box in boxes_in(view, world, place, threads=threads)]
     with whole_file(out, force=force) as part:
-        part.write_text(
-            json.dumps({"camera": view.meta["camera"], "boxes": boxes}, indent=1) + "\n", encoding="utf-8"
-        )
+        part.write_text(json.dumps({"camera": view.meta["camera"], "boxes": boxes}, indent=1) + "\n", encoding="utf-8")

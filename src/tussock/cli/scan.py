@@ -36,9 +36,7 @@ def scan(
     end: Annotated[
         float | None, typer.Option("--to", help="End of the time range [s]; one frame if not given.")
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")
-    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")] = None,
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Returns to report: strongest, last, first, strongest+last or all.")

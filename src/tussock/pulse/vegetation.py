@@ -57,9 +57,7 @@ def respond_lanes(
             masks[l] = NOTHING
             looking = True
         else:
-            hits.ranges[k, l] = scattered_range(
-                hits.ranges[k, l], errors[l], np.float32(math.inf), receiving.min_range
-            )
+            hits.ranges[k, l] = scattered_range(hits.ranges[k, l], errors[l], np.float32(math.inf), receiving.min_range)
     if looking:
         _trace_behind(bits, second, second_bits, masks, standing, moving, tables, volumes, walk, owners, receiving,
                       first, lanes)  # fmt: skip

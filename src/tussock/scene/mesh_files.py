@@ -122,9 +122,7 @@ def _refuse_cut_short(path: Path) -> None:
         text = path.read_text(encoding="utf-8", errors="replace")
         short = re.search(r"^f[ \t]+\S+(?:[ \t]+\S+)?[ \t]*$", text, re.MULTILINE)
         if short:
-            raise InputError.of(
-                "OBJ face", "must have three corners or more", short.group(), "is the file cut short?"
-            )
+            raise InputError.of("OBJ face", "must have three corners or more", short.group(), "is the file cut short?")
 
 
 def _refuse_missing_textures(path: Path) -> None:
@@ -164,8 +162,7 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
         if len(colors) > _MOST_FACE_COLORS:
             colors, chosen = np.asarray(visual.face_colors)[:, :3].mean(0, keepdims=True), None
         materials = tuple(
-            named.unique(_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), _linear(c / 255)))
-            for c in colors
+            named.unique(_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), _linear(c / 255))) for c in colors
         )
     elif visual is not None and visual.defined and visual.kind == "vertex":
         mean = np.asarray(visual.vertex_colors)[:, :3].mean(0)

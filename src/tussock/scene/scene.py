@@ -174,9 +174,7 @@ class Scene:
         return np.stack([stacked[:, 0].min(0), stacked[:, 1].max(0)])
 
 
-def _placements(
-    placements: Placements | None, position: ArrayLike | None, yaw: float, scale: ArrayLike
-) -> Placements:
+def _placements(placements: Placements | None, position: ArrayLike | None, yaw: float, scale: ArrayLike) -> Placements:
     """The placements given, or the one that position, yaw and scale say."""
     if placements is None:
         place = np.zeros(3) if position is None else np.asarray(position, float)

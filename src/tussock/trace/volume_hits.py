@@ -73,9 +73,7 @@ def closest(means: Any, precisions: Any, i: Any, ox: Any, oy: Any, oz: Any, dx: 
     gx, gy, gz = xx * dx + xy * dy + xz * dz, xy * dx + yy * dy + yz * dz, xz * dx + yz * dy + zz * dz
     along = gx * dx + gy * dy + gz * dz
     across = gx * wx + gy * wy + gz * wz
-    whole = (
-        wx * (xx * wx + xy * wy + xz * wz) + wy * (xy * wx + yy * wy + yz * wz) + wz * (xz * wx + yz * wy + zz * wz)
-    )
+    whole = wx * (xx * wx + xy * wy + xz * wz) + wy * (xy * wx + yy * wy + yz * wz) + wz * (xz * wx + yz * wy + zz * wz)
     return foot + across / along, 1.0 / math.sqrt(along), max(whole - across * across / along, 0.0)
 
 

@@ -105,9 +105,7 @@ class World:
         self._movers = [thing for thing in self.objects if thing.motion is not None]
         uses: dict[int, int] = {}
         for thing in self.objects:
-            uses[id(thing.mesh)] = uses.get(id(thing.mesh), 0) + (
-                len(thing.placements) if thing.motion is None else 2
-            )
+            uses[id(thing.mesh)] = uses.get(id(thing.mesh), 0) + (len(thing.placements) if thing.motion is None else 2)
         self._shapes: dict[int, RawScene] = {}
         self._material_numbers: dict[int, int] = {}
         self._mesh_materials: dict[int, list[int]] = {}

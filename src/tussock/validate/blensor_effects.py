@@ -195,8 +195,7 @@ def _figure(fold: Frame, limit: Frame, mirror: Frame) -> Figure:
 
 
 _NOTES = (
-    "Eq (1) is taken with (dist − d_lower), as the paper's own text demands: as printed it would ask for 60 % at 50 "
-    "m.",
+    "Eq (1) is taken with (dist − d_lower), as the paper's own text demands: as printed it would ask for 60 % at 50 m.",
     "The paper calls σ a variance and reports up to 12 cm between two lasers of its real sensor. Its released "
     "default of "
     "7.8 cm makes the two most different of 64 lasers some 35 cm apart; the default is kept here.",

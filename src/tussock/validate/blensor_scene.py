@@ -169,9 +169,7 @@ def _figure(frames: dict[str, Frame], cars: list[int]) -> Figure:
             frame = frames[name]
             for number, color in ((None, "#9aa79c"), *zip(cars, (RED, BLUE), strict=True)):
                 mine = ~np.isin(frame.object_id, cars) if number is None else frame.object_id == number
-                axes.scatter(
-                    -frame.xyz[mine, 1], frame.xyz[mine, 0], s=0.6 if number is None else 2, color=color, lw=0
-                )
+                axes.scatter(-frame.xyz[mine, 1], frame.xyz[mine, 0], s=0.6 if number is None else 2, color=color, lw=0)
             axes.set(
                 title=name,
                 xlabel="to the right [m]",

@@ -81,9 +81,7 @@ def _run(run: Run) -> Outcome:
     one = np.unwrap(pulses.azimuths[pulses.lasers == 0].astype(float))
     step = float(np.rad2deg(np.median(np.abs(np.diff(one)))))
     measured = [plates(*shine, run) for shine in SHINES]
-    off = max(
-        float(np.abs(seen - by_hand(*shine, TILTS)).max()) for seen, shine in zip(measured, SHINES, strict=True)
-    )
+    off = max(float(np.abs(seen - by_hand(*shine, TILTS)).max()) for seen, shine in zip(measured, SHINES, strict=True))
     criteria = (
         Criterion("horizontal step of the HDL-32E at 10 Hz", step, "°", least=0.155, most=0.17, paper="0.16°"),
         Criterion(
@@ -144,9 +142,7 @@ def _shine(run: Run, measured: list[np.ndarray]) -> Figure:
             color = (BLUE, ORANGE, "#3b8f5a", "#7a5ab5")[k]
             right.plot(fine, by_hand(*shine, fine), color=color, lw=1.2, label=f"K_s {shine[0]:g}, α {shine[1]:g}")
             right.plot(TILTS, seen, "o", color=color, ms=3.5)
-        right.set(
-            xlabel="angle of incidence [°]", ylabel="relative intensity", title="plates (dots) and Phong by hand"
-        )
+        right.set(xlabel="angle of incidence [°]", ylabel="relative intensity", title="plates (dots) and Phong by hand")
         right.legend()
     return Figure(
         "Reflectivity by Phong",

@@ -168,9 +168,7 @@ def _section(result: Result) -> str:
         parts += [_figure(figure) for figure in outcome.figures]
         parts += [_as_table(table) for table in outcome.tables]
         if outcome.notes:
-            parts.append(
-                "<div class='notes'>" + "".join(f"<p>{_text(note)}</p>" for note in outcome.notes) + "</div>"
-            )
+            parts.append("<div class='notes'>" + "".join(f"<p>{_text(note)}</p>" for note in outcome.notes) + "</div>")
     facts = f"<code>tussock validate {experiment.name}</code> · seed {result.run.seed} · {result.seconds:.1f} s"
     parts.append(f"<p class='facts'>{facts} · version {VERSION}</p></section>")
     return "".join(parts)

@@ -36,9 +36,7 @@ def save_image(image: Array, path: Path | str, *, force: bool = False) -> None:
     if save is None:
         raise InputError(f"{path}: unknown kind of image file; {nearest(path.suffix, _WRITERS)}")
     if image.ndim not in (2, 3) or image.size == 0 or (image.ndim == 3 and image.shape[2] != 3):
-        raise InputError.of(
-            f"{path}: image", "must have the shape (height, width) or (height, width, 3)", image.shape
-        )
+        raise InputError.of(f"{path}: image", "must have the shape (height, width) or (height, width, 3)", image.shape)
     check_writable(path, force=force)
     with whole_file(path, force=force) as part:
         save(image, part, path)
