@@ -89,7 +89,9 @@ def pack(
             "versions": {"tussock": VERSION, "numpy": np.__version__},
             "scene": {"name": scene.name, "fingerprint": fingerprint(scene), "triangles": scene.triangles},
             "seed": seed,
-            "entries": {name: {"bytes": file.stat().st_size, "sha256": _digest(file)} for name, file in names.items()},
+            "entries": {
+                name: {"bytes": file.stat().st_size, "sha256": _digest(file)} for name, file in names.items()
+            },
         }
         text = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
         with whole_file(path, force=force) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -138,7 +140,9 @@ def load_pack(path: Path) -> Packed:
     except InputError as error:
         raise InputError(f"{path}: {str(error).replace(scratch.name + '/', '')}") from None
     if fingerprint(scene) != manifest["scene"].get("fingerprint"):
-        raise InputError(f"{path}: scene.toml: does not give the scene that was packed; unpack it with version {manifest['versions'].get('tussock')}")
+        raise InputError(
+            f"{path}: scene.toml: does not give the scene that was packed; unpack it with version {manifest['versions'].get('tussock')}"
+        )
     return Packed(scene, sensor, place, int(manifest["seed"]), dict(manifest["versions"]), scratch)
 
 
@@ -168,7 +172,15 @@ def _manifest_text(archive: zipfile.ZipFile, path: Path) -> bytes:
             return file.read(_MOST_MANIFEST)
     except KeyError:
         raise InputError(f"{path}: has no {_MANIFEST}, so it is no pack") from None
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zlib.error) as error:
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+        ValueError,
+        zlib.error,
+    ) as error:
         raise InputError(f"{path}: {_MANIFEST}: is damaged ({error})") from None
 
 
@@ -207,7 +219,9 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: {name}: is missing")
     for entry in entries:
         if entry.filename != _MANIFEST and entry.file_size != known[entry.filename][0]:
-            raise InputError.of(f"{path}: {entry.filename}", f"must have {known[entry.filename][0]} bytes", entry.file_size)
+            raise InputError.of(
+                f"{path}: {entry.filename}", f"must have {known[entry.filename][0]} bytes", entry.file_size
+            )
     if "scene.toml" not in known:
         raise InputError(f"{path}: scene.toml: is missing")
     return dict(manifest)

@@ -146,5 +146,7 @@ class Run:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise OutputError(f"{self.manifest}: is not the note of a run ({error}); remove it or pass --force") from None
+            raise OutputError(
+                f"{self.manifest}: is not the note of a run ({error}); remove it or pass --force"
+            ) from None
         return noted if isinstance(noted, dict) else {}

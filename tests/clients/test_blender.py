@@ -267,12 +267,18 @@ trimesh.Scene(parts).export({str(tmp_path / "same.glb")!r})
     [
         ("add('b', box('b', (1, 1, 1), [paint('p', (1, 1, 1))]))\ncamera((0, 0, 5), sensor=None)", "tussock_sensor"),
         ("camera((0, 0, 1))", "nothing that a sensor could see"),
-        ("add('b', box('b', (1, 1, 1), []))\ncamera((0, 0, 5), sensor='vlp-61')", "camera 'eye'.*did you mean 'vlp-16'"),
+        (
+            "add('b', box('b', (1, 1, 1), []))\ncamera((0, 0, 5), sensor='vlp-61')",
+            "camera 'eye'.*did you mean 'vlp-16'",
+        ),
         (
             "m = paint('bare', (1, 1, 1))\nm.node_tree.nodes.clear()\nadd('b', box('b', (1, 1, 1), [m]))\ncamera((0, 0, 5))",
             "material 'bare': has no colour",
         ),
-        ("add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))", "object 'b': tussock_label"),
+        (
+            "add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))",
+            "object 'b': tussock_label",
+        ),
     ],
 )
 def test_what_cannot_be_scanned_is_said_in_one_line(tmp_path, monkeypatch, capsys, script, said):

@@ -6,6 +6,7 @@ import multiprocessing
 import threading
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,9 @@ def world() -> World:
 
 
 def _single(make: Callable[..., Sensor]) -> Sensor:
-    return make(noise=Noise(ray_sigma_m=0.02, bias_sigma_m=0.05), receiver=Receiver(max_range_m=80, range_step_m=0.002))
+    return make(
+        noise=Noise(ray_sigma_m=0.02, bias_sigma_m=0.05), receiver=Receiver(max_range_m=80, range_step_m=0.002)
+    )
 
 
 def _nine(make: Callable[..., Sensor]) -> Sensor:
@@ -77,7 +80,7 @@ def sensor(request: pytest.FixtureRequest, plain_sensor: Callable[..., Sensor]) 
 def sample(world: World, sensor: Sensor) -> Frame:
     """The frame that all others are held against: one thread."""
     frame = scan(world, sensor, PATH, seed=7, frame=1, threads=1)
-    assert 2000 < len(frame)
+    assert len(frame) > 2000
     assert len(np.unique(frame.object_id)) == 3, "the scene's every object must be in it"
     return frame
 
@@ -96,7 +99,7 @@ def test_one_run_or_the_same_time_in_parts(world: World, sensor: Sensor, sample:
     for cuts in ([0, 0.1, 0.5], [0, 0.05, 0.2999999, 0.3, 0.41, 0.5], [0, 1 / 3, 0.5]):
         parts = [
             frame
-            for start, end in zip(cuts, cuts[1:], strict=False)
+            for start, end in pairwise(cuts)
             for frame in scan_range(world, sensor, PATH, start=start, end=end, seed=7)
         ]
         assert len(parts) == len(whole), cuts

@@ -144,7 +144,9 @@ def test_tum_files_round_trip(tmp_path: Path) -> None:
 
 def test_csv_files(tmp_path: Path) -> None:
     file = tmp_path / "way.csv"
-    file.write_text("\ufeff# made by hand\ntime_s, x, y, z, yaw_deg\n0, 1, 2, 3, 90\n\n1e0, 2, 2, 3, 180\n", encoding="utf-8")
+    file.write_text(
+        "\ufeff# made by hand\ntime_s, x, y, z, yaw_deg\n0, 1, 2, 3, 90\n\n1e0, 2, 2, 3, 180\n", encoding="utf-8"
+    )
     way = Trajectory.load(file)
     assert np.array_equal(way.times, [0, 1])
     assert np.allclose(way.pose(0.0).matrix, Pose.at(1, 2, 3, yaw=np.pi / 2).matrix)

@@ -62,7 +62,9 @@ def export(blend: str, folder: Path) -> dict[str, Any]:
             entry["matrices"].append(_rows(instance.matrix_world))
     for entry in things.values():
         if len(entry["matrices"]) != len(frames):
-            raise Refused(f"object {entry['name']!r}: is not there in every frame; keyframed visibility cannot be scanned")
+            raise Refused(
+                f"object {entry['name']!r}: is not there in every frame; keyframed visibility cannot be scanned"
+            )
         if len(set(entry["shapes"])) == 1:
             entry["shapes"] = entry["shapes"][:1]
         if all(m == entry["matrices"][0] for m in entry["matrices"]):
@@ -111,7 +113,17 @@ def _animated() -> bool:
 
     if bpy.data.actions or bpy.context.scene.rigidbody_world is not None:
         return True
-    moving = {"CLOTH", "SOFT_BODY", "FLUID", "OCEAN", "DYNAMIC_PAINT", "WAVE", "BUILD", "MESH_CACHE", "MESH_SEQUENCE_CACHE"}
+    moving = {
+        "CLOTH",
+        "SOFT_BODY",
+        "FLUID",
+        "OCEAN",
+        "DYNAMIC_PAINT",
+        "WAVE",
+        "BUILD",
+        "MESH_CACHE",
+        "MESH_SEQUENCE_CACHE",
+    }
     for thing in bpy.data.objects:
         if thing.animation_data is not None and thing.animation_data.drivers:
             return True
@@ -157,7 +169,11 @@ def _described(thing: Any) -> dict[str, Any]:
     """Name, label and tags, from the object, its mesh and its collections."""
     collections = [c for c in thing.users_collection if c.name != "Scene Collection"]
     label = next(
-        (found for owner in (thing, thing.data, *collections) if (found := _property(owner, "tussock_label")) is not None),
+        (
+            found
+            for owner in (thing, thing.data, *collections)
+            if (found := _property(owner, "tussock_label")) is not None
+        ),
         None,
     )
     tags: list[str] = []
@@ -247,7 +263,16 @@ def _material(material: Any) -> dict[str, Any]:
         found |= _of_nodes(material)
     else:
         found["color"] = [float(c) for c in material.diffuse_color[:3]]
-    for key in ("reflectance", "specular", "shininess", "retro", "mirror", "transmission", "refractive_index", "label"):
+    for key in (
+        "reflectance",
+        "specular",
+        "shininess",
+        "retro",
+        "mirror",
+        "transmission",
+        "refractive_index",
+        "label",
+    ):
         value = _property(material, f"tussock_{key}")
         if value is not None:
             found[key] = value
@@ -287,7 +312,7 @@ def _color(socket: Any) -> list[float] | None:
         return [float(c) for c in socket.default_value[:3]]
     source = socket.links[0].from_node
     image = getattr(source, "image", None)
-    if source.type != "TEX_IMAGE" or image is None or not image.has_data and not image.pixels:
+    if source.type != "TEX_IMAGE" or image is None or (not image.has_data and not image.pixels):
         return None
     pixels = np.empty(len(image.pixels), np.float32)
     image.pixels.foreach_get(pixels)

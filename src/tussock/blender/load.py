@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tussock.blender.process import run_inside
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
+from tussock.scene.forms import Forms
 from tussock.scene.labels import LABELS, UNLABELLED, label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -101,12 +102,7 @@ def _scene(said: dict[str, Any], shapes: list[Mesh]) -> Scene:
     standing: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     moving = []
     for thing in said["things"]:
-        if len(thing["shapes"]) > 1:
-            raise InputError(
-                f"object {thing['name']!r}: changes its shape over time, which cannot be scanned yet; "
-                "bake it to a still shape or set the frame range to one frame"
-            )
-        if len(thing["matrices"]) > 1:
+        if len(thing["matrices"]) > 1 or len(thing["shapes"]) > 1:
             moving.append(thing)
         else:
             key = (thing["shapes"][0], _label(thing), tuple(thing["tags"]))
@@ -118,14 +114,15 @@ def _scene(said: dict[str, Any], shapes: list[Mesh]) -> Scene:
         places = Placements(np.array([thing["matrices"][0] for thing in things], float))
         scene.add(shapes[shape], name=_unique(scene, first), label=label, tags=tags, placements=places)
     for thing in moving:
-        motion, place = _motion(thing, np.array(said["times"], float))
+        motion, forms, place = _over_time(thing, shapes, np.array(said["times"], float))
         scene.add(
-            shapes[thing["shapes"][0]],
+            forms.meshes[0],
             name=_unique(scene, thing["name"]),
             label=_label(thing),
             tags=thing["tags"],
             placements=Placements(place[None]),
             motion=motion,
+            forms=forms if len(forms.meshes) > 1 else None,
         )
     return scene
 
@@ -150,16 +147,26 @@ def _unique(scene: Scene, name: str) -> str:
     return free
 
 
-def _motion(thing: dict[str, Any], times: FloatArray) -> tuple[Trajectory, FloatArray]:
-    """The rigid path of an object, and what is left of its matrix: its size, its skew, its mirror."""
-    matrices = np.array(thing["matrices"], float)
+def _over_time(thing: dict[str, Any], shapes: list[Mesh], times: FloatArray) -> tuple[Trajectory, Forms, FloatArray]:
+    """The rigid path of an object, its shapes, and what is left of its matrix: its size, its skew, its mirror."""
+    matrices = np.array(thing["matrices"] * (len(times) if len(thing["matrices"]) == 1 else 1), float)
     turns, rest = _rigid(matrices[:, :, :3])
-    if np.abs(rest - rest[0]).max() > 1e-4 * max(1.0, np.abs(rest[0]).max()):
-        raise InputError(
-            f"object {thing['name']!r}: changes its size over time, which cannot be scanned yet; keep its scale constant"
-        )
-    place = np.concatenate([rest[0], np.zeros((3, 1))], 1)
-    return _path(times, turns, matrices[:, :, 3]), place
+    path = _path(times, turns, matrices[:, :, 3])
+    numbers = thing["shapes"]
+    if np.abs(rest - rest[0]).max() <= 1e-4 * max(1.0, np.abs(rest[0]).max()):
+        place = np.concatenate([rest[0], np.zeros((3, 1))], 1)
+        if len(numbers) == 1:
+            return path, Forms(times[:1], (shapes[numbers[0]],)), place
+        return path, Forms(times, tuple(shapes[number] for number in numbers)), place
+    # Its size changes: that is a change of shape.
+    numbers = numbers * (len(times) if len(numbers) == 1 else 1)
+    grown = tuple(_stretched(shapes[number], by) for number, by in zip(numbers, rest, strict=True))
+    return path, Forms(times, grown), np.eye(4)[:3]
+
+
+def _stretched(mesh: Mesh, by: FloatArray) -> Mesh:
+    triangles = mesh.triangles[:, ::-1] if np.linalg.det(by) < 0 else mesh.triangles
+    return Mesh.of(mesh.vertices.astype(float) @ by.T, triangles, mesh.materials, mesh.triangle_materials)
 
 
 def _rigid(axes: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ def add_points(blend: Path, target: Path, frame: Frame, *, force: bool = False) 
     returns = frame.select(frame.hit)
     with tempfile.TemporaryDirectory(prefix="tussock-blend-") as scratch:
         clouds = {"tussock clean": returns.world_xyz(true=True), "tussock noisy": returns.world_xyz()}
-        np.savez(Path(scratch) / "arrays.npz", **{name: xyz.astype(np.float32) for name, xyz in clouds.items()})
+        arrays: dict[str, Any] = {name: xyz.astype(np.float32) for name, xyz in clouds.items()}
+        np.savez(Path(scratch) / "arrays.npz", **arrays)
         with whole_file(target, force=force) as temporary:
             # Blender insists on its own ending.
             written = Path(scratch) / "out.blend"

@@ -16,7 +16,9 @@ __all__ = ["scan"]
 
 
 def scan(
-    scene: Annotated[str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")],
+    scene: Annotated[
+        str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write; its ending gives the format.")],
     sensor: Annotated[
         str | None,

@@ -47,11 +47,21 @@ def crossing(*, seed: int = 0) -> Scene:
         tags=("vegetation",),
         placements=Placements.of(corners * [16.0, 13.0, 1], yaw=2.1 * np.arange(4)),
     )
-    colors = {"red": (0.45, 0.03, 0.03), "white": (0.75, 0.75, 0.74), "blue": (0.03, 0.09, 0.35), "grey": (0.2, 0.2, 0.21)}
+    colors = {
+        "red": (0.45, 0.03, 0.03),
+        "white": (0.75, 0.75, 0.74),
+        "blue": (0.03, 0.09, 0.35),
+        "grey": (0.2, 0.2, 0.21),
+    }
     bright = {"red": 0.35, "white": 0.70, "blue": 0.30, "grey": 0.25}
     for name, path in _paths().items():
         paint = Material(
-            name=f"{name}-paint", reflectance=bright[name], specular=0.15, shininess=40.0, color=colors[name], label="car"
+            name=f"{name}-paint",
+            reflectance=bright[name],
+            specular=0.15,
+            shininess=40.0,
+            color=colors[name],
+            label="car",
         )
         scene.add(car(paint), name=f"{name}-car", label="car", tags=("vehicle",), motion=path)
     return scene
@@ -104,7 +114,9 @@ def _markings() -> Mesh:
 def _pavements() -> Mesh:
     side = _REACH - _EDGE
     slab = box((side, side, 0.15), material=SURFACES["paving"])
-    return Mesh.joined([_at(slab, (x * (_EDGE + side / 2), y * (_EDGE + side / 2), 0.075)) for x in (-1, 1) for y in (-1, 1)])
+    return Mesh.joined(
+        [_at(slab, (x * (_EDGE + side / 2), y * (_EDGE + side / 2), 0.075)) for x in (-1, 1) for y in (-1, 1)]
+    )
 
 
 def _walls() -> Mesh:

@@ -86,7 +86,14 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     )  # fmt: skip
     scene.add(tuft, name="verge", label="grass", tags=("vegetation",), placements=places)
     places = scatter(
-        ground, (side - 2, side - 2), density=0.6, exclude=verge, spacing=0.8, scale=(0.5, 1.0), tilt=1.0, seed=seed + 21
+        ground,
+        (side - 2, side - 2),
+        density=0.6,
+        exclude=verge,
+        spacing=0.8,
+        scale=(0.5, 1.0),
+        tilt=1.0,
+        seed=seed + 21,
     )
     scene.add(tuft, name="undergrowth", label="grass", tags=("vegetation",), placements=places)
     places = scatter(
@@ -99,7 +106,9 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
 
 def _field(side: float, seed: int) -> HeightField:
     """Uneven ground with the trail worn 12 cm into it."""
-    hills = noise_terrain((side, side), cells=(int(5 * side),) * 2, height=0.8, wavelength=45.0, roughness=0.42, seed=seed)
+    hills = noise_terrain(
+        (side, side), cells=(int(5 * side),) * 2, height=0.8, wavelength=45.0, roughness=0.42, seed=seed
+    )
     at = np.linspace(-side / 2, side / 2, hills.heights.shape[0])
     x, y = np.meshgrid(at, at, indexing="ij")
     away = Strip(line_m=trail_line(side), width_m=_WIDTH).distance(x, y)

@@ -54,7 +54,9 @@ def reeds(
     n = round(density * width * depth)
     if n < 1:
         raise InputError.of("reeds density", "must give at least one stem on this size", density, "raise it")
-    foot = np.stack([rng.uniform(-width / 2, width / 2, n), rng.uniform(-depth / 2, depth / 2, n), np.full(n, -0.01)], 1)
+    foot = np.stack(
+        [rng.uniform(-width / 2, width / 2, n), rng.uniform(-depth / 2, depth / 2, n), np.full(n, -0.01)], 1
+    )
     tall = height * rng.uniform(1 - variation, 1 + variation, n) + 0.01
     angle, heading = lean * rng.uniform(0, 2, n), rng.uniform(0, 2 * np.pi, n)
     along = np.stack([np.tan(angle) * np.cos(heading), np.tan(angle) * np.sin(heading), np.ones(n)], 1)

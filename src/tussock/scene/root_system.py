@@ -37,7 +37,9 @@ def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int =
     orders = _skeleton(radius, rng)
     shapes = [_cells(order, share * triangles) for order, share in zip(orders, _SHARES, strict=True)]
     vertices = np.empty((sum(len(o.points) * k * s for o, (k, s) in zip(orders, shapes, strict=True)), 3), np.float32)
-    faces = np.empty((sum(2 * len(o.points) * (k - 1) * s for o, (k, s) in zip(orders, shapes, strict=True)), 3), np.uint32)
+    faces = np.empty(
+        (sum(2 * len(o.points) * (k - 1) * s for o, (k, s) in zip(orders, shapes, strict=True)), 3), np.uint32
+    )
     at, face = 0, 0
     for number, (order, (k, s)) in enumerate(zip(orders, shapes, strict=True)):
         fine = _smooth(order, k)
@@ -65,7 +67,9 @@ def _skeleton(radius: float, rng: np.random.Generator) -> list[Stems]:
     step = length / (len(knots) - 1)
     x = np.cumsum(step * np.cos(heading), 1) + 0.6 * thick * np.cos(start)[:, None]
     y = np.cumsum(step * np.sin(heading), 1) + 0.6 * thick * np.sin(start)[:, None]
-    wave = 0.012 * radius * np.sin(2 * np.pi * (rng.uniform(1, 2.5, n)[:, None] * knots + rng.uniform(0, 1, n)[:, None]))
+    wave = (
+        0.012 * radius * np.sin(2 * np.pi * (rng.uniform(1, 2.5, n)[:, None] * knots + rng.uniform(0, 1, n)[:, None]))
+    )
     z = 0.045 * radius * (1 - knots) ** 2 + wave * np.sin(np.pi * knots) + 0.012 * radius - 0.05 * radius * knots**3
     girth = rng.uniform(0.6, 1.0, n)[:, None] * (0.036 * radius * (1 - knots) ** 0.9 + 0.002 * radius)
     main = Stems(np.stack([x, y, z], -1), girth)

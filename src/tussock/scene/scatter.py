@@ -73,7 +73,9 @@ def scatter(
     between("scatter sink", sink, -np.inf, np.inf)
     rng = np.random.Generator(np.random.Philox(whole("scatter seed", seed, 0)))
     if density * width * depth > _MOST:
-        raise InputError.of("scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it")
+        raise InputError.of(
+            "scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it"
+        )
     shares = None if density_map is None else _checked_map(density_map)
 
     def candidates(count: int) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +101,9 @@ def scatter(
     x, y = candidates(probes)
     wanted = round(asked * len(x) / probes) if _restricted(shares, slope, exclude, only) else asked
     if wanted == 0:
-        raise InputError.of("scatter", "must leave room for at least one copy", 0, "raise the density or free more ground")
+        raise InputError.of(
+            "scatter", "must leave room for at least one copy", 0, "raise the density or free more ground"
+        )
     if spacing > 0:
         x, y = _apart(candidates, (x, y), spacing, wanted, size=(width, depth), centre=centre)
     x, y = x[:wanted], y[:wanted]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError, nearest
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
+from tussock.scene.forms import Forms
 from tussock.scene.labels import LABELS, UNLABELLED, label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -31,6 +32,8 @@ class SceneObject:
     tags: frozenset[str] = frozenset()
     motion: Trajectory | None = None
     """``T_world_object`` over time; the placements are then relative to the moving object"""
+    forms: Forms | None = None
+    """where the shape changes with time; ``mesh`` is the first of them"""
 
 
 class Scene:
@@ -56,6 +59,7 @@ class Scene:
         yaw: float = 0.0,
         scale: ArrayLike = 1.0,
         motion: Trajectory | None = None,
+        forms: Forms | None = None,
     ) -> SceneObject:
         """Add an object: one copy at ``position`` [m] turned by ``yaw`` [rad], or many by ``placements``."""
         label_id(label, self.labels)
@@ -72,7 +76,12 @@ class Scene:
         if name is not None and any(known.name == name for known in self.objects):
             raise InputError.of("object name", "must be unique in the scene", name)
         number = len(self.objects) + 1
-        thing = SceneObject(number, name or f"object{number}", mesh, placements, label, frozenset(tags), motion)
+        if forms is not None:
+            # What changes is built anew for every frame, like what moves: it moves, if only on the spot.
+            mesh, motion = forms.meshes[0], motion or Trajectory.standing(Pose())
+        thing = SceneObject(
+            number, name or f"object{number}", mesh, placements, label, frozenset(tags), motion, forms
+        )
         self.objects.append(thing)
         return thing
 

@@ -54,10 +54,10 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.mesh_files import load_mesh
 from tussock.scene.placements import Placements
-from tussock.scene.scene import Scene
 from tussock.scene.scatter import Ground
+from tussock.scene.scene import Scene
 from tussock.scene.scene_ground import ScatterTable, TerrainShape
-from tussock.scene.scene_places import Finite, MotionTable, PlacementTable, Triple, placements_of
+from tussock.scene.scene_places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
 from tussock.scene.scene_shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene.surfaces import SURFACES
 from tussock.settings import Settings, read_toml
@@ -99,6 +99,7 @@ class ObjectTable(Settings):
     placements: PlacementTable | None = None
     scatter: ScatterTable | None = None
     motion: MotionTable | None = None
+    forms: FormsTable | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectTable:
@@ -162,6 +163,7 @@ def load_scene(path: Path) -> Scene:
                 tags=entry.tags,
                 placements=entry.build_placements(path.parent, grounds),
                 motion=entry.motion.build(path.parent) if entry.motion else None,
+                forms=entry.forms.build(path.parent) if entry.forms else None,
             )
             _note_ground(entry, path.parent, grounds)
         except InputError as error:
@@ -177,7 +179,9 @@ def load_scene(path: Path) -> Scene:
 def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
     """Remember the heights of a terrain or a ground, where it stands level: others may be scattered on it."""
     shape = entry.terrain or entry.ground
-    level = not (entry.placements or entry.scatter or entry.motion or entry.yaw_deg or entry.rotation_deg or entry.scale)
+    level = not (
+        entry.placements or entry.scatter or entry.motion or entry.yaw_deg or entry.rotation_deg or entry.scale
+    )
     if shape is None or entry.name is None or not level:
         return
     field = shape.field(folder)

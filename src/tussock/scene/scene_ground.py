@@ -155,7 +155,9 @@ class ScatterTable(Settings):
     def build(self, folder: Path, grounds: dict[str, tuple[Ground, Pair, Pair]]) -> Placements:
         """``grounds``: by name, each with its size and its middle [m]."""
         if self.on not in grounds:
-            raise InputError(f"scatter.on {self.on!r}: no earlier terrain or ground of that name; {nearest(self.on, grounds)}")
+            raise InputError(
+                f"scatter.on {self.on!r}: no earlier terrain or ground of that name; {nearest(self.on, grounds)}"
+            )
         ground, size, centre = grounds[self.on]
         options: dict[str, Any] = {}
         if self.density_map is not None:

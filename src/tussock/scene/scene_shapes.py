@@ -19,8 +19,8 @@ from tussock.scene.grass import grass_tile
 from tussock.scene.height_field import HeightField
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, ground, plane, sphere
-from tussock.scene.relief import Relief
 from tussock.scene.reeds import reeds
+from tussock.scene.relief import Relief
 from tussock.scene.shrub import shrub
 from tussock.scene.tree import tree
 from tussock.settings import Settings

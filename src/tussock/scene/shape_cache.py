@@ -53,7 +53,11 @@ def kept(make: Callable[..., Mesh], **options: Any) -> Mesh:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass  # not there, or damaged
     mesh = make(**options)
-    arrays = {"vertices": mesh.vertices, "triangles": mesh.triangles, "materials": np.array([m.name for m in mesh.materials])}
+    arrays = {
+        "vertices": mesh.vertices,
+        "triangles": mesh.triangles,
+        "materials": np.array([m.name for m in mesh.materials]),
+    }
     if mesh.triangle_materials is not None:
         arrays["chosen"] = mesh.triangle_materials
     try:

@@ -49,7 +49,9 @@ def shrub(
     orders = _skeleton(height, radius, stems, twigs, rng)
     orders[1:] = [thinned(orders[1], 0.1 * area), thinned(orders[2], 0.1 * area)]
     sides = (8, 4, 3)
-    wood_triangles = sum(2 * n * o.points.shape[0] * (o.points.shape[1] - 1) for o, n in zip(orders, sides, strict=True))
+    wood_triangles = sum(
+        2 * n * o.points.shape[0] * (o.points.shape[1] - 1) for o, n in zip(orders, sides, strict=True)
+    )
     leaves = (triangles - wood_triangles) // LEAF_TRIANGLES
     leaf_length = np.sqrt(area / leaves / LEAF_AREA)
     orders = fitted(orders, height - 0.2 * leaf_length, max(radius - 0.45 * leaf_length, 0.3 * radius))
@@ -86,7 +88,11 @@ def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: np.rand
     branches = grow(
         at.starts,
         at.directions,
-        lengths=np.clip(0.4 * main.lengths[at.parents] * (1.1 - 0.6 * at.fractions), 0.06 * radius, np.maximum(0.9 * room, 0.08 * radius)),
+        lengths=np.clip(
+            0.4 * main.lengths[at.parents] * (1.1 - 0.6 * at.fractions),
+            0.06 * radius,
+            np.maximum(0.9 * room, 0.08 * radius),
+        ),
         radii=np.clip(0.5 * at.radii, 0.0012 * height, 0.008 * height),
         taper=0.4,
         segments=3,
@@ -98,7 +104,8 @@ def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: np.rand
     young = grow(
         at.starts,
         at.directions,
-        lengths=np.clip(0.4 * branches.lengths[at.parents], 0.05 * radius, 0.18 * radius) * rng.uniform(0.6, 1.2, twigs),
+        lengths=np.clip(0.4 * branches.lengths[at.parents], 0.05 * radius, 0.18 * radius)
+        * rng.uniform(0.6, 1.2, twigs),
         radii=np.clip(0.6 * at.radii, 0.0006 * height, 0.002 * height),
         taper=0.5,
         segments=1,

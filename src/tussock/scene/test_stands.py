@@ -15,8 +15,8 @@ import numpy as np
 
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import cylinder, plane
 from tussock.scene.primitives import box as plain_box
+from tussock.scene.primitives import cylinder, plane
 from tussock.scene.reeds import reeds, round_radius
 from tussock.scene.scene import Scene
 from tussock.scene.shrub import shrub

@@ -4,13 +4,13 @@ What stands is built once. What moves is a second, small Embree scene built for 
 a packet is traced through both. A mesh that is placed once is baked into world coordinates; a mesh placed
 many times becomes one instance array over one hierarchy of its own.
 
-Embree computes in float32, which is 0.5 mm at 4 km: scenes far from zero (map coordinates) are shifted by a
+Embree computes in float32, whose steps are 0.5 mm at 4 km: scenes away from zero (map coordinates) are shifted by a
 whole number of metres, `World.origin`, before they are handed over.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ __all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
 DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
-_FAR_FROM_ZERO = 1000.0
+_FAR_FROM_ZERO = 100.0
 _COMPACT_FROM = 5_000_000
 """triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
@@ -102,7 +102,8 @@ class World:
         self._primitive_starts: dict[int, int] = {}
         primitives: list[NDArray[np.uint16]] = []
         for thing in self.objects:
-            self._number_materials(thing.mesh, primitives)
+            for mesh in (thing.mesh,) if thing.forms is None else thing.forms.meshes:
+                self._number_materials(mesh, primitives)
         self._primitives = np.concatenate(primitives) if primitives else np.zeros(0, np.uint16)
         self._optics = np.array([_optics(material) for material in self.materials], np.float32)
 
@@ -142,16 +143,17 @@ class World:
         scene = self.device.scene()
         rows, blocks = list(self._rows), [self._transforms]
         first = len(self._transforms)
-        for number, thing in enumerate(self._movers, start=len(self._standing)):
+        movers = [_formed(thing, (start + end) / 2) for thing in self._movers]
+        for number, thing in enumerate(movers, start=len(self._standing)):
             steps = self._steps(thing, start, end)
             geometry = self.device.geometry(GeometryType.INSTANCE_ARRAY)
-            geometry.instances(self._shapes[id(thing.mesh)], steps)
+            geometry.instances(self._shape(thing.mesh), steps)
             scene.attach(geometry.mask(SEEN_BY_ALL).commit(), number)
             rows.append((first, len(steps), steps.shape[1]))
             blocks.append(steps.reshape(-1, 12))
             first += len(blocks[-1])
         scene.commit()
-        tables = self._tables(self._standing + self._movers, rows, np.concatenate(blocks))
+        tables = self._tables(self._standing + movers, rows, np.concatenate(blocks))
         assert scene.handle is not None
         return Moving(scene.handle, tables, scene)
 
@@ -242,6 +244,11 @@ class World:
             shines=bool(self._optics[:, [SPECULAR, RETRO]].any()),
             bends=bool(self._optics[:, [MIRROR, TRANSMISSION]].any()),
         )
+
+
+def _formed(thing: SceneObject, time: float) -> SceneObject:
+    """The object in the shape that it has at ``time`` [s]."""
+    return thing if thing.forms is None else replace(thing, mesh=thing.forms.at(time))
 
 
 def _optics(material: Material) -> tuple[float, ...]:

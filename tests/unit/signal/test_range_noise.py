@@ -53,7 +53,13 @@ def test_biases_are_fixed_by_the_seed() -> None:
 
 @pytest.mark.parametrize(
     ("value", "step", "expected"),
-    [(1.2345, 0.0, 1.2345), (1.2345, 0.01, 1.23), (1.2351, 0.01, 1.24), (0.001, 0.002, 0.002), (99.9989, 0.002, 99.998)],
+    [
+        (1.2345, 0.0, 1.2345),
+        (1.2345, 0.01, 1.23),
+        (1.2351, 0.01, 1.24),
+        (0.001, 0.002, 0.002),
+        (99.9989, 0.002, 99.998),
+    ],
 )
 def test_steps(value: float, step: float, expected: float) -> None:
     assert float(quantised(f(value), f(step))) == pytest.approx(expected, abs=2e-5)

@@ -30,7 +30,9 @@ def test_the_last_hit() -> None:
 
 
 def test_the_first_return_is_the_mean_of_a_window() -> None:
-    row, distance, energy = first_return(*hits((9, 0.9), (5, 0.1), (5.6, 0.3), (6.2, 0.8)), 2, LOW, HIGH, np.float32(1.0), 4)
+    row, distance, energy = first_return(
+        *hits((9, 0.9), (5, 0.1), (5.6, 0.3), (6.2, 0.8)), 2, LOW, HIGH, np.float32(1.0), 4
+    )
     assert row == 2, "the brightest of the window"
     assert distance == pytest.approx(5.3)
     assert energy == pytest.approx(0.4 / 4)

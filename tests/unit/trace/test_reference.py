@@ -85,7 +85,9 @@ def test_map_coordinates_cost_nothing() -> None:
     turn = Rotation.random(rng=rng).as_quat()[None]
     offset = np.array([500_000.0, 5_200_000.0, 300.0])
     for scene, place in ((near, np.zeros(3)), (far, offset)):
-        scene.add(sphere(2.0, subdivisions=2), placements=Placements.of([place + [6, 0, 0]], quaternions=turn))
+        scene.add(
+            sphere(2.0, subdivisions=2), placements=Placements.of([place + np.array([6.0, 0, 0])], quaternions=turn)
+        )
     here = trace_reference(near, np.zeros((300, 3)), directions)
     there = trace_reference(far, np.tile(offset, (300, 1)), directions)
     assert np.isfinite(here.range).sum() > 50
