@@ -41,6 +41,8 @@ class Source:
     stations: list[Station] = field(default_factory=list)
     place: Pose | Trajectory = _PLACE
     seed: int = 0
+    no_sensor: str = "is required; name one of the catalogue (see `tussock sensors`)"
+    """what to say where no sensor is given and none came along"""
     kept: Any = None
     """what must live as long as the source, such as an unpacked folder"""
 
@@ -54,7 +56,7 @@ class Source:
         found = own.get(sensor) if sensor is not None else next(iter(own.values()), None)
         if found is None:
             if sensor is None and need_sensor:
-                raise InputError("sensor: is required; name one of the catalogue (see `tussock sensors`)")
+                raise InputError(f"sensor: {self.no_sensor}")
             found = Station(sensor or "", _load(sensor) if sensor else None, self.place)
         if pose is not None or trajectory is not None:
             found = Station(found.name, found.sensor, open_pose(pose, trajectory))
@@ -85,12 +87,14 @@ def open_source(name: str) -> Source:
         packed = load_pack(path)
         place = packed.path or _PLACE
         stations = [Station(packed.sensor.name, packed.sensor, place)] if packed.sensor else []
-        return Source(packed.scene, stations, place, packed.seed, packed)
+        return Source(packed.scene, stations, place, packed.seed, kept=packed)
     if suffix == ".blend":
         from tussock.blender.load import load_blend
 
         blend = load_blend(path)
-        return Source(blend.scene, [Station(s.name, s.sensor, s.path) for s in blend.sensors])
+        stations = [Station(s.name, s.sensor, s.path) for s in blend.sensors]
+        none = f"{path}: no camera is one; give a camera the custom property tussock_sensor, or name one of the catalogue"
+        return Source(blend.scene, stations, no_sensor=none)
     if suffix:
         raise InputError.of("scene", f"must be a file ({', '.join(_SUFFIXES)}) or a ready scene", name)
     raise InputError(f"scene {name!r}: no such ready scene; {nearest(name, ready_scene_names())}")

@@ -34,7 +34,9 @@ def car(paint: Material) -> Mesh:
     for x in (-1.32, 1.32):
         for y in (-0.78, 0.78):
             wheel = cylinder(0.32, 0.22, sides=28, material=rubber)
-            lying = Mesh(wheel.vertices[:, [0, 2, 1]] * np.float32([1, -1, 1]), wheel.triangles, wheel.materials)
+            lying = Mesh(
+                wheel.vertices[:, [0, 2, 1]] * np.array([1, -1, 1], np.float32), wheel.triangles, wheel.materials
+            )
             parts.append(_moved(lying, (x, y, 0.32)))
     for y in (-0.55, 0.55):
         parts.append(_moved(box((0.04, 0.32, 0.14), material=front), (2.13, y, 0.60)))

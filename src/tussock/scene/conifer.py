@@ -11,6 +11,7 @@ Left out: cones, dead lower branches, broken tops.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.scene.mesh import Mesh
 from tussock.scene.needles import NEEDLE_AREA, NEEDLE_TRIANGLES, needle_shapes
@@ -19,6 +20,8 @@ from tussock.scene.stems import Stems, fitted, grow, sprout, thinned, tubes
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["conifer"]
+
+FloatArray = NDArray[np.float64]
 
 _ROOT = 0.03
 """how far the trunk reaches below the ground, as a share of the height"""
@@ -129,7 +132,9 @@ def _skeleton(
     return [trunk, branches, young]
 
 
-def _needles(shoots: Stems, count: int, area: float, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+def _needles(
+    shoots: Stems, count: int, area: float, rng: np.random.Generator
+) -> tuple[FloatArray, NDArray[np.int64]]:
     at = sprout(shoots, count, first=0.0, down=0.75, spread=0.2, rng=rng)
     lengths = rng.uniform(0.75, 1.25, count)
     lengths *= np.sqrt(area / (NEEDLE_AREA * (lengths**2).sum()))

@@ -29,6 +29,11 @@ def fingerprint(scene: Scene) -> str:
                 digest.update(np.ascontiguousarray(array).data)
             for material in mesh.materials:
                 digest.update(material.model_dump_json().encode())
+        for mesh in () if thing.forms is None else thing.forms.meshes[1:]:
+            digest.update(mesh.vertices.data)
+            digest.update(mesh.triangles.data)
+        if thing.forms is not None:
+            digest.update(thing.forms.times.data)
         digest.update(np.ascontiguousarray(thing.placements.matrices).data)
         if thing.motion is not None:
             digest.update(path_fingerprint(thing.motion).encode())

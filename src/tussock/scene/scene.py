@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError, nearest
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
+from tussock.scene.forms import Forms
 from tussock.scene.labels import LABELS, UNLABELLED, label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -35,6 +36,8 @@ class SceneObject:
     """``T_world_object`` over time; the placements are then relative to the moving object"""
     response: VegetationResponse | None = None
     """range error of pulses that meet it, see `tussock.scene.response`; None: as its tags and materials say"""
+    forms: Forms | None = None
+    """where the shape changes with time; ``mesh`` is the first of them"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,7 @@ class Scene:
         scale: ArrayLike = 1.0,
         motion: Trajectory | None = None,
         response: VegetationResponse | None = None,
+        forms: Forms | None = None,
     ) -> SceneObject:
         """Add an object: one copy at ``position`` [m] turned by ``yaw`` [rad], or many by ``placements``."""
         label_id(label, self.labels)
@@ -83,7 +87,10 @@ class Scene:
                 label_id(material.label, self.labels)
         placements = _placements(placements, position, yaw, scale)
         number, name = self._numbered(name)
-        thing = SceneObject(number, name, mesh, placements, label, frozenset(tags), motion, response)
+        if forms is not None:
+            # What changes is built anew for every frame, like what moves: it moves, if only on the spot.
+            mesh, motion = forms.meshes[0], motion or Trajectory.standing(Pose())
+        thing = SceneObject(number, name, mesh, placements, label, frozenset(tags), motion, response, forms)
         self.objects.append(thing)
         return thing
 

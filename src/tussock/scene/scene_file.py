@@ -58,7 +58,7 @@ from tussock.scene.placements import Placements
 from tussock.scene.scatter import Ground
 from tussock.scene.scene import Scene
 from tussock.scene.scene_ground import ScatterTable, TerrainShape
-from tussock.scene.scene_places import Finite, MotionTable, PlacementTable, Triple, placements_of
+from tussock.scene.scene_places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
 from tussock.scene.scene_shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene.surfaces import SURFACES
 from tussock.settings import Settings, read_toml
@@ -100,6 +100,7 @@ class ObjectTable(Settings):
     placements: PlacementTable | None = None
     scatter: ScatterTable | None = None
     motion: MotionTable | None = None
+    forms: FormsTable | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectTable:
@@ -163,6 +164,7 @@ def load_scene(path: Path) -> Scene:
                 tags=entry.tags,
                 placements=entry.build_placements(path.parent, grounds),
                 motion=entry.motion.build(path.parent) if entry.motion else None,
+                forms=entry.forms.build(path.parent) if entry.forms else None,
             )
             _note_ground(entry, path.parent, grounds)
         except InputError as error:

@@ -89,6 +89,12 @@ def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:
             first_with[id(thing.mesh)] = thing.name
             save_mesh(thing.mesh, folder / f"{file}.ply")
             entry["mesh"] = f"{called}/{file}.ply"
+        if thing.forms is not None:
+            names = [f"{file}-{number:05d}.ply" for number in range(len(thing.forms.meshes))]
+            for name, mesh in zip(names, thing.forms.meshes, strict=True):
+                save_mesh(mesh, folder / name)
+            meshes = [f"{called}/{name}" for name in names]
+            entry["forms"] = {"times_s": thing.forms.times.tolist(), "meshes": meshes}
         entry |= _standing(thing.placements.matrices, folder / f"{file}.npz", called)
         if thing.motion is not None:
             _save_motion(thing.motion, folder / f"{file}.tum")

@@ -119,7 +119,7 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
         raise InputError(f"{path}: its coordinates are degrees; reproject it to metres first (for example UTM)")
     if place.b or place.d:
         raise InputError(f"{path}: is turned against its axes; warp it to north up first")
-    holes = int(np.ma.count_masked(band) + (~np.isfinite(np.ma.filled(band.astype(float), 0.0))).sum())
+    holes = int((~np.isfinite(np.ma.filled(band.astype(float), np.nan))).sum())
     if holes:
         raise InputError.of(
             f"{path}", "terrain must have no holes", f"{holes} pixels without a height", "fill them first"

@@ -10,7 +10,7 @@ whole number of metres, `World.origin`, before they are handed over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -112,7 +112,8 @@ class World:
         self._primitive_starts: dict[int, int] = {}
         primitives: list[NDArray[np.uint16]] = []
         for thing in self.objects:
-            self._number_materials(thing.mesh, primitives)
+            for mesh in (thing.mesh,) if thing.forms is None else thing.forms.meshes:
+                self._number_materials(mesh, primitives)
         self._primitives = np.concatenate(primitives) if primitives else np.zeros(0, np.uint16)
         for placed in self.placed_volumes:
             if placed.volumes.material not in self.materials:
@@ -144,7 +145,7 @@ class World:
             self._shape(thing.mesh)
         self._transforms = np.concatenate(blocks) if blocks else np.zeros((0, 12), np.float32)
         self._scene.commit()
-        self._still = Moving(0, self._tables(self._rows, self._transforms), None)
+        self._still = Moving(0, self._tables(self._movers, self._rows, self._transforms), None)
 
     @property
     def handle(self) -> int:
@@ -169,16 +170,17 @@ class World:
         scene = self.device.scene()
         rows, blocks = list(self._rows), [self._transforms]
         first = len(self._transforms)
-        for number, thing in enumerate(self._movers, start=len(self._standing)):
+        movers = [_formed(thing, (start + end) / 2) for thing in self._movers]
+        for number, thing in enumerate(movers, start=len(self._standing)):
             steps = self._steps(thing, start, end)
             geometry = self.device.geometry(GeometryType.INSTANCE_ARRAY)
-            geometry.instances(self._shapes[id(thing.mesh)], steps)
+            geometry.instances(self._shape(thing.mesh), steps)
             scene.attach(geometry.mask(self._bits.get(thing.id, SEEN_BY_ALL)).commit(), number)
             rows.append((first, len(steps), steps.shape[1]))
             blocks.append(steps.reshape(-1, 12))
             first += len(blocks[-1])
         scene.commit()
-        tables = self._tables(rows, np.concatenate(blocks))
+        tables = self._tables(movers, rows, np.concatenate(blocks))
         assert scene.handle is not None
         return Moving(scene.handle, tables, scene)
 
@@ -262,9 +264,12 @@ class World:
         elif mesh.triangle_materials is not None:
             self._material_numbers[id(mesh)] = numbers[0]
 
-    def _tables(self, rows: list[tuple[int, int, int]], transforms: NDArray[np.float32]) -> HitTables:
+    def _tables(
+        self, movers: list[SceneObject], rows: list[tuple[int, int, int]], transforms: NDArray[np.float32]
+    ) -> HitTables:
         """The tables of all that stands, moves and is volumes; ``rows`` may end before what has no transforms."""
-        rows = rows + [(-1, 1, 1)] * (len(self._things) - len(rows))
+        things: list[SceneObject | PlacedVolumes] = [*self._standing, *movers, *self.placed_volumes]
+        rows = rows + [(-1, 1, 1)] * (len(things) - len(rows))
 
         def material(thing: SceneObject | PlacedVolumes) -> int:
             if isinstance(thing, PlacedVolumes):
@@ -275,9 +280,9 @@ class World:
             return self._material_numbers[key]
 
         return HitTables(
-            geometry_object=np.array([thing.id for thing in self._things], np.uint32),
-            geometry_label=np.array([label_id(thing.label, self.labels) for thing in self._things], np.uint16),
-            geometry_material=np.array([material(thing) for thing in self._things], np.int32),
+            geometry_object=np.array([thing.id for thing in things], np.uint32),
+            geometry_label=np.array([label_id(thing.label, self.labels) for thing in things], np.uint16),
+            geometry_material=np.array([material(thing) for thing in things], np.int32),
             geometry_transform=np.array([row[0] for row in rows], np.int64),
             geometry_steps=np.array([row[1] for row in rows], np.int32),
             geometry_copies=np.array([row[2] for row in rows], np.int32),
@@ -291,7 +296,7 @@ class World:
             bends=bool(self._optics[:, [MIRROR, TRANSMISSION]].any()),
             first_volume=len(self.objects),
             geometry_response=self._response_starts,
-            geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in self._things], np.uint32),
+            geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in things], np.uint32),
             responses=self._responses,
         )
 
@@ -320,6 +325,11 @@ class World:
         """
         responding = [self._things[row].id for row in np.flatnonzero(self._response_starts >= 0)]
         return {number: 1 << bit for bit, number in enumerate(responding[:32])}
+
+
+def _formed(thing: SceneObject, time: float) -> SceneObject:
+    """The object in the shape that it has at ``time`` [s]."""
+    return thing if thing.forms is None else replace(thing, mesh=thing.forms.at(time))
 
 
 def _optics(material: Material) -> tuple[float, ...]:
