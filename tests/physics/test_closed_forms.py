@@ -49,7 +49,8 @@ def test_wall_at_100_m(
 ) -> None:
     middle = np.array(centre, float)
     upright = Rotation.from_euler("y", -90, degrees=True).as_quat()
-    places = [middle + [100, 0, 0]] + ([middle + FAR] if shared else [])
+    wall = middle + np.array([100.0, 0, 0])
+    places = [wall] + ([middle + FAR] if shared else [])
     scene = Scene()
     scene.add(
         plane((2000, 2000), material=GREY),
@@ -58,7 +59,7 @@ def test_wall_at_100_m(
     sensor, pose = plain_sensor(), Pose(middle)
     frame = scan(scene, sensor, pose, keep_misses=True)
     origins, directions, _ = closed_rays(sensor, pose)
-    expected = plane_along(np.array([1.0, 0, 0]), middle + [100, 0, 0], origins, directions)
+    expected = plane_along(np.array([1.0, 0, 0]), wall, origins, directions)
     assert_near(
         frame, np.where(expected < 200, expected, np.inf), directions[:, 0], sure=np.abs(expected - 200) > 0.01
     )

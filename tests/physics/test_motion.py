@@ -1,4 +1,4 @@
-"""Everything moves while a revolution lasts: each pulse must see the world, and leave from the sensor, at its time."""
+"""All moves while a revolution lasts: each pulse must see the world, and leave from the sensor, at its time."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def test_wall_that_drives_away_at_20_m_per_s(
     """It is 2 m further at the end of the revolution; seen at one time, the last pulse would be off by that."""
     middle = np.array(centre, float)
     scene = Scene()
-    away = Trajectory([0, 1], middle + [[90.0, 0, 0], [110.0, 0, 0]], [STRAIGHT, STRAIGHT])
+    away = Trajectory([0, 1], middle + np.array([[90.0, 0, 0], [110.0, 0, 0]]), [STRAIGHT, STRAIGHT])
     scene.add(plane((2000, 2000), material=GREY), placements=upright_wall(), motion=away)
-    scene.add(box(material=GREY), position=middle + [0, 0, -50], name="what stands")
+    scene.add(box(material=GREY), position=middle + np.array([0, 0, -50]), name="what stands")
     sensor, pose = plain_sensor(receiver=WIDE), Pose(middle)
     frame = scan(scene, sensor, pose, frame=number, keep_misses=True)
     _, directions, times = closed_rays(sensor, pose, number)
@@ -59,7 +59,9 @@ def test_wall_that_drives_away_at_20_m_per_s(
 def test_sensor_that_turns_and_drives(number: int, plain_sensor: Callable, closed_rays: Callable) -> None:
     """15 m/s along x and 1 rad/s to the left, towards a wall at x = 115 m."""
     scene = Scene()
-    scene.add(plane((4000, 4000), material=GREY), placements=Placements.of([[115.0, 0, 0]], quaternions=UPRIGHT[None]))
+    scene.add(
+        plane((4000, 4000), material=GREY), placements=Placements.of([[115.0, 0, 0]], quaternions=UPRIGHT[None])
+    )
     path = Trajectory.through([0.0, 1.0], [Pose.at(0, 0, 0), Pose.at(15, 0, 0, yaw=1.0)])
     sensor = plain_sensor(receiver=WIDE)
     frame = scan(scene, sensor, path, frame=number, keep_misses=True)
@@ -106,12 +108,10 @@ def test_sensor_on_a_crooked_path_and_a_wall_that_moves(plain_sensor: Callable, 
 
 @pytest.mark.parametrize("lever", [0.0, 40.0])
 def test_what_turns_stays_on_its_circle(lever: float, plain_sensor: Callable, rays_of: Callable) -> None:
-    """A bar on a boom that turns at 2 rad/s: the further out, the more time steps its circle needs."""
+    """A box stretched to a bar on a boom that turns at 2 rad/s: the further out, the more time steps it needs."""
     scene = Scene()
     spin = Trajectory.through([0.0, 0.5, 1.0], [Pose.at(60, 0, 0, yaw=yaw) for yaw in (3.0, 4.0, 5.0)])
-    scene.add(
-        box((1.0, 30.0, 30.0), material=GREY), placements=Placements.of([[lever, 0, 0]]), motion=spin, name="bar"
-    )
+    scene.add(box(material=GREY), placements=Placements.of([[lever, 0, 0]], scale=[[1.0, 30.0, 30.0]]), motion=spin)
     sensor = plain_sensor(steps=720)
     frame = scan(scene, sensor, keep_misses=True)
     rays = rays_of(sensor, Pose())
@@ -120,8 +120,8 @@ def test_what_turns_stays_on_its_circle(lever: float, plain_sensor: Callable, ra
     assert met.sum() > 200
     assert (frame.hit == np.isfinite(hits.range)).mean() > 0.999
     both = met & frame.hit
-    assert np.quantile(np.abs(frame.true_range - hits.range)[both], 0.99) < MILLIMETRE
-    assert np.quantile(np.abs(frame.intensity - RHO * hits.cos_incidence)[both], 0.99) < 1e-3
+    assert np.abs(frame.true_range - hits.range)[both].max() < 0.2 * MILLIMETRE
+    assert np.abs(frame.intensity - RHO * hits.cos_incidence)[both].max() < 1e-4
 
 
 def test_pulses_after_the_end_of_the_revolution_have_their_own_time(plain_sensor: Callable) -> None:
@@ -134,13 +134,14 @@ def test_pulses_after_the_end_of_the_revolution_have_their_own_time(plain_sensor
     )
     pulses = sensor.pulses(0)
     assert pulses.offsets[-1] > 0.104, "the test needs a pulse after the end"
-    path = Trajectory.through([0.0, 1.0], [Pose.at(0, 0, 0), Pose.at(0, 0, 15.0)])
+    path = Trajectory.through([0.0, 1.0], [Pose.at(0, 0, 0), Pose.at(15.0, 0, 0)])
     frame = scan(scene, sensor, path, keep_misses=True)
     forward = np.cos(-2 * np.pi * 10 * pulses.offsets)
     seen = forward > 0.5
     assert seen[-1]
-    assert np.abs(frame.true_range - (90 + 20 * pulses.offsets) / forward)[seen].max() < MILLIMETRE
-    assert np.abs(frame.world_xyz(true=True)[seen][:, 2] - 15 * pulses.offsets[seen]).max() < MILLIMETRE
+    assert np.abs(frame.true_range - (90 + 5 * pulses.offsets) / forward)[seen].max() < MILLIMETRE
+    wall = 90 + 20 * pulses.offsets[seen]
+    assert np.abs(frame.world_xyz(true=True)[seen][:, 0] - wall).max() < MILLIMETRE
 
 
 def test_a_path_that_ends_too_early_is_refused(plain_sensor: Callable) -> None:

@@ -4,13 +4,14 @@ What stands is built once. What moves is a second, small Embree scene built for 
 a packet is traced through both. A mesh that is placed once is baked into world coordinates; a mesh placed
 many times becomes one instance array over one hierarchy of its own.
 
-Embree computes in float32, which is 0.5 mm at 4 km: scenes far from zero (map coordinates) are shifted by a
+Embree computes in float32, whose steps are 0.5 mm at 4 km: scenes away from zero (map coordinates) are shifted by a
 whole number of metres, `World.origin`, before they are handed over.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ __all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
 DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
-_FAR_FROM_ZERO = 1000.0
+_FAR_FROM_ZERO = 100.0
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
 
 
@@ -155,7 +156,10 @@ class World:
         """Transforms at equal time steps, as many as keep the object on its path; (steps, copies, 12)."""
         motion = thing.motion
         assert motion is not None
-        reach = float(np.abs(thing.mesh.vertices).max()) + 1.0
+        rest = thing.placements.matrices
+        corners = np.array(list(product(*thing.mesh.bounds.T.astype(float))))
+        # Copies may stand far out from the object's own zero: what counts is where their corners are.
+        reach = np.abs(corners @ np.swapaxes(rest[:, :, :3], 1, 2) + rest[:, None, :, 3]).max()
         fine = np.linspace(start, end, 8 * (MAX_TIME_STEPS - 1) + 1)
         exact = motion.matrices(fine)
         count = 2
@@ -169,7 +173,6 @@ class World:
                 break
             count = 2 * count - 1
         path = motion.matrices(np.linspace(start, end, count))
-        rest = thing.placements.matrices
         turned = np.einsum("tij,pjk->tpik", path[:, :, :3], rest)
         turned[..., 3] += path[:, None, :, 3]
         return column_major(turned - _shift(self.origin))
