@@ -1,17 +1,18 @@
 """A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR]
 
-The receiver notes when each packet arrives, by the same clock that the sender keeps.
+When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look.
 """
 
 import json
 import multiprocessing as mp
 import os
 import socket
+import struct
 import sys
-import time
 
 import numpy as np
 
+SO_TIMESTAMPNS = 35  # Linux
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
 SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
 
@@ -19,11 +20,16 @@ SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
 def listen(pipe) -> None:
     receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
+    receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     receiver.bind(("127.0.0.1", 0))
     pipe.send(receiver.getsockname()[1])
     rows = []
-    while (data := receiver.recv(2048)) != b"end":
-        rows.append((time.time(), int.from_bytes(data[1200:1204], "little")))
+    while True:
+        data, about, _, _ = receiver.recvmsg(2048, 64)
+        if data == b"end":
+            break
+        seconds, nano = struct.unpack("qq", about[0][2])
+        rows.append((seconds + nano * 1e-9, int.from_bytes(data[1200:1204], "little")))
     pipe.send(np.array(rows))
 
 

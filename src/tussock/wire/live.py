@@ -1,8 +1,9 @@
 """Live: simulate in the loop, and send every packet at its own moment.
 
-The simulation runs up to two revolutions ahead of the clock and hands whole revolutions to a `Pacer`. One that
-is not ready when its first packet is due is not sent at all, and the simulation goes on with the first revolution
-that it can have ready in time. So a receiver sees whole revolutions or none, with honest times.
+The simulation runs up to half a second ahead of the clock (one revolution where a consumer may say where to go next)
+and hands whole revolutions to a `Pacer`. One that is not ready when its first packet is due is not sent at all, and the
+simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
+or none, with honest times.
 
 Several sensors take turns, the one that is due first; each has its own addresses.
 """
@@ -33,7 +34,7 @@ from tussock.wire.shared_run import Command, SharedRun
 
 __all__ = ["Outlet", "StreamReport", "stream"]
 
-_AHEAD = 2  # revolutions
+_AHEAD = 0.5  # [s] rides out a busy moment of the machine
 _GRACE = 2e-3  # [s] that the first packet of a revolution may be late
 _SWITCH = 5e-4  # [s] how long Python lets a thread run before the pacer gets its turn
 
@@ -136,6 +137,7 @@ class _Live:
         self._encoder = PacketEncoder(outlet.sensor, epoch=clock.epoch) if outlet.to else None
         self._positions = PositionClock()
         self._period = outlet.sensor.frame_period
+        self._ahead = self._period if outlet.share else max(_AHEAD, 2 * self._period)
         self._frame = 0
         self._frames = _frame_limit(outlet, seconds)
         self._takes = 0.0  # [s] that a revolution takes, as of late
@@ -151,7 +153,7 @@ class _Live:
     def advance(self) -> None:
         """Simulate the next revolution that can be ready in time, and hand it on."""
         self._obey()
-        time.sleep(max(0.0, self.next_start - _AHEAD * self._period - self._clock.now))
+        time.sleep(max(0.0, self.next_start - self._ahead - self._clock.now))
         ready = self._clock.now + self._takes
         if ready > self.next_start + _GRACE:
             # The first revolution that can still be ready when it is due.
