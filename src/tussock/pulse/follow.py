@@ -23,9 +23,8 @@ from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect
 from tussock.trace.world import INDEX, MIRROR, TRANSMISSION
 
-__all__ = ["EXTRA_HITS", "Waiting", "follow_lanes", "new_waiting"]
+__all__ = ["Waiting", "extra_hits", "follow_lanes", "new_waiting"]
 
-EXTRA_HITS = 24  # hits of a pulse beyond one a sub-ray; the dimmest paths come last and are dropped
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _SKIN = np.float32(1e-4)  # [m] how far off the surface it starts
 _DEPTH = 256
@@ -38,6 +37,12 @@ class Waiting(NamedTuple):
     """origin, direction, energy, path so far [m], refractive index around it, ray time; shape (depth, 10)"""
     lanes: Any
     bounces: Any
+
+
+@kernel
+def extra_hits(rays: int) -> int:
+    """Room for hits of a pulse beyond one a sub-ray; what a pulse meets after that is dropped."""
+    return 16 + 8 * rays
 
 
 @kernel

@@ -23,7 +23,7 @@ import numpy as np
 
 from tussock.kernels import borrowed, kernel
 from tussock.pulse.aim import AIM_ROWS, aim_lanes, load_lanes, standing_pose
-from tussock.pulse.follow import EXTRA_HITS, follow_lanes, new_waiting
+from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.scatter import scatter_lanes
 from tussock.pulse.tables import new_hits
@@ -45,7 +45,7 @@ def pulse_loop(
     rays = len(firing.stencil)
     bends = tables.bends and receiving.bounces > 0
     doubles = len(tables.responses) > 0 and slots.range.shape[1] > 1
-    hits = new_hits(rays, (EXTRA_HITS if bends else 0) + (rays if doubles else 0))
+    hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0))
     second, second_bits = new_packet()
     scratch = Scratch(
         packet,
