@@ -201,7 +201,7 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "pulses": pulses,
         "scene": world.name,
         "sensor": sensor.model_dump(mode="json"),
-        "objects": {str(thing.id): thing.name for thing in (*world.objects, *world.placed_volumes)},
+        "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
         "first_instance": Instances.among(world.objects).starts.tolist(),

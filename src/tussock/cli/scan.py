@@ -36,9 +36,7 @@ def scan(
     end: Annotated[
         float | None, typer.Option("--to", help="End of the time range [s]; one frame if not given.")
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")
-    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")] = None,
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Returns to report: strongest, last, first, strongest+last or all.")
@@ -74,8 +72,8 @@ def scan(
 
     A range that was interrupted goes on where it stopped when the same command is given again.
     """
-    from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.over import draw_over
     from tussock.cli.render import open_camera
     from tussock.cli.settings import parse_settings

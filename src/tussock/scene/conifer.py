@@ -132,9 +132,7 @@ def _skeleton(
     return [trunk, branches, young]
 
 
-def _needles(
-    shoots: Stems, count: int, area: float, rng: np.random.Generator
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _needles(shoots: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
     at = sprout(shoots, count, first=0.0, down=0.75, spread=0.2, rng=rng)
     lengths = rng.uniform(0.75, 1.25, count)
     lengths *= np.sqrt(area / (NEEDLE_AREA * (lengths**2).sum()))

@@ -125,7 +125,7 @@ class Scene:
 
     def _numbered(self, name: str | None) -> tuple[int, str]:
         """The next number, and the name given or made of it."""
-        known = [thing.name for thing in (*self.objects, *self.volumes)]
+        known = [thing.name for thing in self.everything]
         if name is not None and name in known:
             raise InputError.of("object name", "must be unique in the scene", name)
         number = len(known) + 1
@@ -161,7 +161,12 @@ class Scene:
 
     @property
     def placement_count(self) -> int:
-        return sum(len(thing.placements) for thing in (*self.objects, *self.volumes))
+        return sum(len(thing.placements) for thing in self.everything)
+
+    @property
+    def everything(self) -> list[SceneObject | PlacedVolumes]:
+        """Objects and volumes: all that has a name and a number."""
+        return [*self.objects, *self.volumes]
 
     @property
     def bounds(self) -> NDArray[np.float64]:

@@ -154,6 +154,11 @@ class World:
         return self._scene.handle
 
     @property
+    def named(self) -> list[SceneObject | PlacedVolumes]:
+        """All that has a name and a number."""
+        return [*self.objects, *self.placed_volumes]
+
+    @property
     def geometries(self) -> list[SceneObject]:
         """The objects in the order of their geometry numbers: what stands, then what moves."""
         return self._standing + self._movers
