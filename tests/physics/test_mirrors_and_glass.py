@@ -96,9 +96,7 @@ def test_the_whole_path_must_lie_within_the_range(corridor: World, pencil: Calla
     assert np.array_equal(frame.hit, (20 / directions(frame)[:, 0] < 22) & (bounces_to_the_end(frame) <= 6))
 
 
-def test_what_a_mirror_shows_obeys_the_detection_limit_at_the_whole_path(
-    pencil: Callable, add_wall: Callable
-) -> None:
+def test_what_a_mirror_shows_obeys_the_detection_limit_at_the_whole_path(pencil: Callable, add_wall: Callable) -> None:
     for beyond, seen in ((34.0, True), (36.0, False)):  # 45 % is seen to 85 m
         scene = Scene()
         add_wall(scene, [50, 0, 0], (-1, 1, 0), material=MIRROR)

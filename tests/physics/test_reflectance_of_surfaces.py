@@ -74,9 +74,7 @@ def test_retro_reflectors_are_bright_at_any_angle(angle: float, seen: Callable) 
 )
 def test_the_grey_of_a_colour_stands_in_for_a_reflectance(color: tuple, grey: float, seen: Callable) -> None:
     assert seen(Material(color=color), 60.0) == pytest.approx(grey / 2, abs=1e-6)
-    assert seen(Material(color=color, reflectance=0.35), 60.0) == pytest.approx(0.175, abs=1e-6), (
-        "where none is given"
-    )
+    assert seen(Material(color=color, reflectance=0.35), 60.0) == pytest.approx(0.175, abs=1e-6), "where none is given"
 
 
 def test_shiny_and_dull_walls_side_by_side(pencil: Callable, add_wall: Callable) -> None:

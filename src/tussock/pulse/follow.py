@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.kernels import kernel
-from tussock.pulse.scatter import resolve_hit, returned_energy
+from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.signal.bending import reflected, refracted
 from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect
@@ -51,8 +52,8 @@ def new_waiting() -> Waiting:
 
 @kernel
 def follow_lanes(
-    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, receiving: Any, hits: Any,
-    waiting: Any, lanes: int,
+    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, volumes: Any, walk: Any,
+    receiving: Any, hits: Any, waiting: Any, first: int, lanes: int,
 ) -> None:  # fmt: skip
     """Follow the rays of a traced and scattered packet until none is left."""
     count = 0
@@ -82,13 +83,16 @@ def follow_lanes(
         intersect(standing, packet, masks)
         if moving != 0:
             intersect(moving, packet, masks)
+        if len(volumes.model) > 0:
+            volumes_in_the_way(packet, bits, masks, taken, owners, first, volumes, walk, receiving.key0,
+                               receiving.key1, receiving.frame)  # fmt: skip
         for l in range(taken):
             material = resolve_hit(packet, bits, tables, l)
             if material < 0:
                 continue
             owner, energy, path, index = owners[l], rays[l, 6], rays[l, 7], rays[l, 8]
             distance = path + packet[row.TFAR, l] * index
-            back = energy * returned_energy(packet, tables, receiving, material, l, distance)
+            back = energy * energy_of_hit(packet, bits, tables, volumes, receiving, material, l, distance)
             at = hits.used[owner]
             if back > np.float32(0.0) and at < hits.ranges.shape[0]:
                 hits.ranges[at, owner], hits.energies[at, owner] = distance, back
