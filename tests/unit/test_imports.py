@@ -25,7 +25,7 @@ LAYERS: list[set[str]] = [
     {"frames"},
     {"simulate"},
     {"write", "wire", "picture"},
-    {"learn"},
+    {"learn", "sensor_picture"},
     {"bench", "validate"},
     {"cli"},
 ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from tussock.errors import InputError
+from tussock.errors import InputError, nearest
 
 __all__ = ["scan"]
 
@@ -26,6 +26,9 @@ def scan(
         float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")
     ] = None,
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="Returns to report: strongest, last, first, strongest+last or all.")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other sensor setting, as key=value; may be repeated.")
     ] = None,
@@ -56,6 +59,8 @@ def scan(
         changes["rotation_hz"] = rate
     if rays is not None:
         changes["beam.rays"] = rays
+    if mode is not None:
+        changes["receiver.mode"] = _known_mode(mode)
     device = device.with_(**changes) if changes else device
     place = open_pose(pose, trajectory)
     first = frames_between(device, start, start)
@@ -97,3 +102,14 @@ def scan(
     console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))
     if picture:
         console.print(f"drew {picture}")
+
+
+def _known_mode(mode: str) -> str:
+    from tussock.sensors.receiver import Mode
+
+    known = get_args(Mode)
+    if mode not in known:
+        remedy = nearest(mode, known)
+        remedy += "" if remedy.startswith("known") else f" (known: {', '.join(known)})"
+        raise InputError(f"--mode {mode!r}: no such mode; {remedy}")
+    return mode
