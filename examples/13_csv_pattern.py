@@ -38,6 +38,8 @@ scene.add(box((0.1, 20, 20)), name="wall", label="wall", position=(15, 0, 0))
 frame = tussock.scan(scene, sensor)
 ball = frame.select(frame.object_id == scene["ball"].id)
 print(f"{len(frame)} returns of {frame.pulses} pulses, {len(ball)} from the ball")
-print(f"last look at the ball {1e3 * ball.time.max():.1f} ms into the frame, at {np.degrees(ball.elevation).max():.1f}° up")
+print(
+    f"last look at the ball {1e3 * ball.time.max():.1f} ms into the frame, at {np.degrees(ball.elevation).max():.1f}° up"
+)
 share = np.arcsin(1 / 10) ** 2 / np.radians(15) ** 2
 print(f"share of the pulses {len(ball) / frame.pulses:.3f}, share of the area {share:.3f}")

@@ -186,7 +186,9 @@ def _draw_close_up(axes: Any, sweep: _Sweep, beam: Beam) -> None:
     collection.set_array(sweep.color[shown])
     collection.set_clim(low, max(high, low + 1e-9))
     axes.add_collection(collection)
-    axes.scatter(x, y, c=sweep.color[shown], cmap=_color_map(), vmin=low, vmax=max(high, low + 1e-9), s=7, linewidths=0)
+    axes.scatter(
+        x, y, c=sweep.color[shown], cmap=_color_map(), vmin=low, vmax=max(high, low + 1e-9), s=7, linewidths=0
+    )
     _frame_equally(axes, x0, y0, half, half)
     axes.set_title("Close up, each spot at true size")
     axes.set_xlabel("azimuth [°]")
@@ -239,7 +241,12 @@ def _draw_spot(axes: Any, beam: Beam) -> None:
     axes.set_title(f"Spot of one pulse: {beam.shape}, {across:g} × {up:g} mrad")
     at_50 = [100 * 2 * 50 * part for part in beam.half_sizes]
     axes.text(
-        0.02, 0.03, f"at 50 m: {at_50[0]:.3g} × {at_50[1]:.3g} cm", color=_QUIET, transform=axes.transAxes, va="bottom"
+        0.02,
+        0.03,
+        f"at 50 m: {at_50[0]:.3g} × {at_50[1]:.3g} cm",
+        color=_QUIET,
+        transform=axes.transAxes,
+        va="bottom",
     )
     axes.legend(loc="upper right", frameon=False, fontsize=9)
     axes.set_xlabel("left and right of the axis [mrad]")

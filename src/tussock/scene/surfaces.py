@@ -25,7 +25,9 @@ SURFACES: dict[str, Material] = {
         Material(name="asphalt", reflectance=0.15, color=(0.06, 0.06, 0.06), label="road"),
         Material(name="car-paint", reflectance=0.25, specular=0.45, shininess=60.0, color=(0.30, 0.02, 0.02)),
         Material(name="retro-sheet", reflectance=0.3, retro=220.0, color=(0.8, 0.8, 0.8), label="traffic-sign"),
-        Material(name="glass", reflectance=0.01, mirror=0.08, transmission=0.83, color=(0.5, 0.6, 0.6), label="glass"),
+        Material(
+            name="glass", reflectance=0.01, mirror=0.08, transmission=0.83, color=(0.5, 0.6, 0.6), label="glass"
+        ),
         Material(name="mirror", reflectance=0.0, mirror=0.9, color=(0.7, 0.7, 0.75), label="mirror"),
     )
 }
