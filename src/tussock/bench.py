@@ -102,7 +102,7 @@ def shiny(scene: Scene) -> Scene:
 def measure_mirrors_unused(
     name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
 ) -> Case:
-    """What a scene without mirrors and glass pays for them: here ``bare`` is the same scan with no bounces allowed."""
+    """What a scene without mirrors and glass pays for them: ``bare`` is the same scan with no bounces allowed."""
     count = resolve_threads(threads)
     plain, bouncing = (sensor.with_(**{"receiver.max_bounces": bounces}) for bounces in (0, 6))
     without, whole = timed_in_turns(

@@ -15,7 +15,7 @@ __all__ = ["sensors"]
 def sensors(
     name: Annotated[
         str | None,
-        typer.Argument(help="A sensor, or a sensor file (.toml), to show in full; all are listed without."),
+        typer.Argument(help="A sensor, or a sensor file (.toml), to show in full; all are listed else."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw its scan pattern and the spot of a pulse to this PNG.")
