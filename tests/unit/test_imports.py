@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "version"},
-    {"settings", "whole_files", "poses", "kernels", "threads"},
+    {"settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"randomness"},
     {"scene", "sensors"},
     {"trace", "signal"},
@@ -25,7 +25,9 @@ LAYERS: list[set[str]] = [
     {"frames"},
     {"simulate"},
     {"write", "wire", "picture"},
-    {"learn", "sensor_picture"},
+    {"cameras", "runs", "pack", "scene_picture", "sensor_picture", "blender"},
+    {"rigs", "viewer"},
+    {"datasets", "learn"},
     {"bench", "validate"},
     {"cli"},
 ]
