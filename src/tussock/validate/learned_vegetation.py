@@ -160,9 +160,7 @@ def _run(run: Run) -> Outcome:
     if with_surface:
         better = sum(row[3] < row[1] for row in rows if row[0] != "planes")
         criteria.append(
-            Criterion(
-                "vegetation targets on which volumes beat the surface", float(better), least=5, most=5, paper="5"
-            )
+            Criterion("vegetation targets on which volumes beat the surface", float(better), least=5, most=5, paper="5")
         )
     else:
         notes.append("The surface model was left out: PyMeshLab is not installed (pip install 'tussock[surface]').")
@@ -180,8 +178,7 @@ def _run(run: Run) -> Outcome:
             "volumes learned",
         ),
         tuple(rows),
-        "0 is a perfect match; no model can be expected below the floor, the score of the learning pulses "
-        "themselves.",
+        "0 is a perfect match; no model can be expected below the floor, the score of the learning pulses themselves.",
     )
     return Outcome(tuple(criteria), (table, *_sweeps(run)), (_figure(shown),), tuple(notes))
 

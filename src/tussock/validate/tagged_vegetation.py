@@ -152,9 +152,7 @@ def _run(run: Run) -> Outcome:
             least=95,
             paper="“move”",
         ),
-        Criterion(
-            "without the response", max(v[0] for v in moved.values()), "%", most=0, paper="“completely static”"
-        ),
+        Criterion("without the response", max(v[0] for v in moved.values()), "%", most=0, paper="“completely static”"),
         Criterion(
             "pulses outside vegetation whose two returns coincide",
             same_outside,
