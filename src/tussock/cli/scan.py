@@ -124,8 +124,8 @@ def scan(
         print_json(
             {
                 "scene": world.name, "triangles": world.triangles, "placements": world.placements,
-                "sensor": device.name, "frames": len(files), "kept": len(finished), "pulses": pulses, "returns": returns,
-                "seed": chance,
+                "sensor": device.name, "frames": len(files), "kept": len(finished), "pulses": pulses,
+                "returns": returns, "seed": chance,
                 "build_s": built["seconds"], "scan_s": scanned["seconds"], "files": [str(file) for file in files],
             }
         )  # fmt: skip
