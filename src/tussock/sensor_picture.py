@@ -186,9 +186,7 @@ def _draw_close_up(axes: Any, sweep: _Sweep, beam: Beam) -> None:
     collection.set_array(sweep.color[shown])
     collection.set_clim(low, max(high, low + 1e-9))
     axes.add_collection(collection)
-    axes.scatter(
-        x, y, c=sweep.color[shown], cmap=_color_map(), vmin=low, vmax=max(high, low + 1e-9), s=7, linewidths=0
-    )
+    axes.scatter(x, y, c=sweep.color[shown], cmap=_color_map(), vmin=low, vmax=max(high, low + 1e-9), s=7, linewidths=0)
     _frame_equally(axes, x0, y0, half, half)
     axes.set_title("Close up, each spot at true size")
     axes.set_xlabel("azimuth [°]")
