@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "version"},
-    {"settings", "whole_files", "poses", "kernels", "threads"},
+    {"extras", "settings", "whole_files", "poses", "kernels", "threads"},
     {"randomness"},
     {"scene", "sensors"},
     {"trace", "signal"},
