@@ -16,9 +16,7 @@ from tussock.wire.models import PacketModel, ReturnMode
 __all__ = ["BLOCKS", "LAST", "PACKET", "PACKET_BYTES", "STRONGEST", "Layout", "layout_of"]
 
 BLOCKS = 12
-BLOCK = np.dtype(
-    [("flag", "<u2"), ("azimuth", "<u2"), ("returns", [("distance", "<u2"), ("intensity", "u1")], (32,))]
-)
+BLOCK = np.dtype([("flag", "<u2"), ("azimuth", "<u2"), ("returns", [("distance", "<u2"), ("intensity", "u1")], (32,))])
 PACKET = np.dtype([("blocks", BLOCK, (BLOCKS,)), ("stamp", "<u4"), ("factory", "u1", (2,))])
 """One packet as a NumPy record: distances in the model's steps, azimuths in 0.01°, the stamp in microseconds."""
 PACKET_BYTES = PACKET.itemsize

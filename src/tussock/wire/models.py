@@ -94,9 +94,7 @@ def mode_of(sensor: Sensor) -> ReturnMode:
     mode = str(sensor.receiver.mode)
     if mode not in _RECEIVER_MODES:
         allowed = ", ".join(_RECEIVER_MODES)
-        raise InputError.of(
-            "receiver.mode", f"packets carry only {allowed}", mode, "set receiver.mode to one of them"
-        )
+        raise InputError.of("receiver.mode", f"packets carry only {allowed}", mode, "set receiver.mode to one of them")
     return _RECEIVER_MODES[mode]
 
 

@@ -123,9 +123,7 @@ def test_stream_and_replay(tussock, tmp_path: Path) -> None:
     thread = threading.Thread(target=listen)
     thread.start()
     try:
-        status, out, _ = tussock(
-            "stream", "small.toml", "--sensor", "vlp-16", "--to", to, "--seconds", "0.5", "--json"
-        )
+        status, out, _ = tussock("stream", "small.toml", "--sensor", "vlp-16", "--to", to, "--seconds", "0.5", "--json")
         (report,) = json.loads(out)
         streamed = report["packets"]
         assert status == 0 and report["revolutions"] + report["dropped_revolutions"] == 5

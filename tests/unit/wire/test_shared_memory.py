@@ -243,9 +243,7 @@ def test_lock_step_and_its_time_out(name: str) -> None:
 
 
 def test_one_consumer_has_control(name: str) -> None:
-    code = (
-        "try:\n    SharedSegment.attach(sys.argv[1], control=True)\nexcept InputError as error:\n    print(error)\n"
-    )
+    code = "try:\n    SharedSegment.attach(sys.argv[1], control=True)\nexcept InputError as error:\n    print(error)\n"
     with SharedSegment.create(name, CHANNELS), SharedSegment.attach(name, control=True):
         told, _ = start(code, name).communicate(timeout=60)
         assert f"is controlled by process {os.getpid()} already" in told
