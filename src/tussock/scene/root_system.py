@@ -30,9 +30,9 @@ _SHARES = (0.10, 0.50, 0.28, 0.12)
 
 
 def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int = 0) -> Mesh:
-    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most 5 % more."""
+    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more."""
     positive("root radius", radius)
-    whole("root triangles", triangles, 20_000)
+    whole("root triangles", triangles, 100_000)
     rng = np.random.Generator(np.random.Philox(whole("root seed", seed, 0)))
     orders = _skeleton(radius, rng)
     shapes = [_cells(order, share * triangles) for order, share in zip(orders, _SHARES, strict=True)]
