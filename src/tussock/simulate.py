@@ -204,5 +204,5 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
-        "first_instance": Instances.among(world.objects).starts.tolist(),
+        "first_instance": Instances.among(world.named).starts.tolist(),
     }

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError, OutputError, nearest
+from tussock.extras import load_extra
 from tussock.frames.frame import Frame
 from tussock.picture import LABEL_COLORS, SCALES, SPARE_COLORS
 from tussock.poses import Pose
@@ -48,11 +49,7 @@ class Viewer:
             raise InputError(f"color {color!r}: no such colouring; {nearest(color, _COLORS)}")
         if not 0 <= port <= 65535:
             raise InputError.of("port", "must be from 0 to 65535", port)
-        try:
-            import viser
-        except ImportError:
-            raise InputError("the viewer needs another package; run pip install 'tussock[view]'") from None
-
+        viser = load_extra("viser", extra="view", purpose="the viewer")
         self.frames = sorted(frames, key=_start)
         self.index = 0
         """which frame is shown"""
@@ -80,11 +77,11 @@ class Viewer:
     @property
     def time(self) -> float:
         """[s] where the slider stands"""
-        return float(self._time.value)
+        return self._zero + float(self._time.value)
 
     @time.setter
     def time(self, value: float) -> None:
-        self._time.value = float(np.clip(value, self._time.min, self._time.max))
+        self._time.value = float(np.clip(value - self._zero, self._time.min, self._time.max))
 
     def wait(self) -> None:
         """Serve until interrupted."""
@@ -118,6 +115,9 @@ class Viewer:
             low, high = (float(frame.time.min()), float(frame.time.max())) if len(frame) else (0.0, 1.0)
             high = max(high, low + 1e-6)
             step, at = (high - low) / 100, high
+        # Recordings count from 1970: a slider has no room for that.
+        self._zero = low if abs(low) > 1e5 else 0.0
+        low, high, at = low - self._zero, high - self._zero, at - self._zero
         self._time = gui.add_slider("time [s]", min=low, max=high, step=step, initial_value=at)
         self._color = gui.add_dropdown("colour", _COLORS, initial_value=color)
         self._size = gui.add_slider("point size [m]", min=0.01, max=0.3, step=0.01, initial_value=0.05)
@@ -163,7 +163,7 @@ class Viewer:
                 place = thing.motion.pose(time)
                 handle.position = place.position - self._origin
                 handle.wxyz = np.roll(place.quaternion, 1)
-        self._about.content = f"frame {self.index + 1} of {len(self.frames)}, {self.shown:,} points, {time:.3f} s"
+        self._about.content = f"frame {self.index + 1} of {len(self.frames)}, {self.shown:,} points, {time - self._zero:.3f} s"
 
     def _add_scene(self, scene: Scene, around: NDArray[np.float64]) -> None:
         left = _MOST_TRIANGLES

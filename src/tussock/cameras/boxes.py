@@ -14,7 +14,7 @@ Pixels are those of the view, one ray through each middle; a thing thinner than 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,8 @@ def boxes_in(
     instance = view.instance
     end = view.time + view.camera.shutter.duration
     boxes = []
-    for geometry, thing in _things(world, of):
+    for geometry, named in _things(world, of):
+        thing = named if named.forms is None else replace(named, mesh=named.forms.at((view.time + end) / 2))
         matrices = _placed(thing, view.time)
         for copy, matrix in enumerate(matrices):
             corners = _corners(thing, matrix)

@@ -103,7 +103,8 @@ def _corners(world: World) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     total = 0
     for number, thing in enumerate(world.geometries):
         mesh: Mesh = thing.mesh
-        if mesh.uv is None or not any(material.texture for material in mesh.materials):
+        # A shape that changes has other triangles at other times: it shows its colour, not its texture.
+        if mesh.uv is None or thing.forms is not None or not any(material.texture for material in mesh.materials):
             continue
         turned = world.turned(number)
         key = (id(mesh), turned)

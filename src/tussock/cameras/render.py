@@ -60,9 +60,9 @@ def look(
         pose=path.pose(start),
         time=start,
         **seen._asdict(),
-        instances=Instances.among(world.objects),
+        instances=Instances.among(world.named),
         meta=_meta(world, camera, start) | {
-            "objects": {thing.id: thing.name for thing in world.objects},
+            "objects": {thing.id: thing.name for thing in world.named},
             "labels": world.labels,
             "materials": [material.name for material in world.materials],
         },

@@ -47,7 +47,7 @@ def render(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
     from tussock.cli.settings import parse_settings
-    from tussock.cli.sources import open_pose, open_scene
+    from tussock.cli.sources import open_source
     from tussock.errors import nearest
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
@@ -60,11 +60,12 @@ def render(
     if samples is not None:
         changes["samples"] = samples
     device = open_camera(camera, size, fov, changes)
-    place = open_pose(pose, trajectory)
     light = Light() if sun is None else _light(sun)
     check_writable(out, force=force)
     with waiting("building the scene", quiet=as_json) as built:
-        world = World(open_scene(scene))
+        source = open_source(scene)
+        place = source.station(None, pose, trajectory, need_sensor=False).place
+        world = World(source.scene)
     with waiting("looking", quiet=as_json) as looked:
         if kind == "color":
             image = take(world, device, place, light=light, time=time, seed=seed, threads=threads).rgb

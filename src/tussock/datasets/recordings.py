@@ -1,4 +1,4 @@
-"""Frames from wherever they are: files, folders of files, and KITTI data sets.
+"""Frames from wherever they are: files, folders of files, captures of packets, and KITTI data sets.
 
 A KITTI sequence becomes one frame a scan: points in the LIDAR's frame, labels where there are any, and the path of
 the LIDAR from ``poses.txt`` and ``Tr``, in the axes of the first camera turned so that z is up.
@@ -7,6 +7,7 @@ the LIDAR from ``poses.txt`` and ``Tr``, in the axes of the first camera turned 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from tussock.cameras.lens import OPTICAL
 from tussock.errors import InputError
+from tussock.extras import load_extra
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.write.contents import Contents, frame_of
@@ -28,7 +30,26 @@ def open_recordings(paths: Sequence[Path]) -> list[Frame]:
     for path in paths:
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
-        frames += _in_folder(path) if path.is_dir() else [load_frame(path)]
+        if path.is_dir():
+            frames += _in_folder(path)
+        elif path.suffix.lower() == ".pcap":
+            frames += _capture(path)
+        else:
+            frames.append(load_frame(path))
+    return frames
+
+
+def _capture(path: Path) -> list[Frame]:
+    """The revolutions in a recording of packets, through somebody else's driver."""
+    decoder = load_extra("velodyne_decoder", extra="view", purpose="reading packets")
+    frames = []
+    for stamp, points in decoder.read_pcap(str(path), as_pcl_structs=True):
+        fields = {name: points[name] for name in ("x", "y", "z", "intensity", "ring")}
+        fields["time"] = points["time"].astype(np.float64) + float(getattr(stamp, "device", stamp))
+        frame = frame_of(Contents(fields), path)
+        frames.append(replace(frame, meta={"start_s": float(fields["time"].min(initial=np.inf))}))
+    if not frames:
+        raise InputError(f"{path}: holds no whole revolution of a known sensor")
     return frames
 
 
@@ -84,4 +105,4 @@ def _scan(file: Path, labels: Path, times: NDArray[np.float64] | None, path: Tra
     time = float(times[number]) if times is not None and number < len(times) else float(number)
     fields["time"] = np.full(len(x), time)
     frame = frame_of(Contents(fields), file)
-    return Frame(**frame.columns, meta={"start_s": time, "sensor": {"name": file.parent.name}}, trajectory=path)
+    return replace(frame, meta={"start_s": time, "sensor": {"name": file.parent.name}}, trajectory=path)

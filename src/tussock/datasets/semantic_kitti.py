@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
+from tussock.poses import Trajectory
 from tussock.scene.labels import LABELS, STUFF, label_id
+from tussock.scene.scene import SceneObject
 from tussock.trace.world import World
 
 __all__ = ["Labeller"]
@@ -53,15 +55,15 @@ class Labeller:
         self._classes = np.zeros(65536, np.uint32)
         for number, name in names.items():
             self._classes[number] = _official(name, number)
-        count = 1 + max(thing.id for thing in world.objects)
+        count = 1 + max(thing.id for thing in world.named)
         self._moving = np.zeros(count, np.uint32)
         """class of the moving object's own label, 0 for one that stands"""
         self._own = np.zeros(count, np.uint16)
         self._first = np.zeros(count, np.uint32)
         """number of the object's first copy, 0 for stuff"""
         total = 1
-        for thing in world.objects:
-            moves = thing.motion is not None and thing.motion.moving and _moves(thing.motion)
+        for thing in world.named:
+            moves = isinstance(thing, SceneObject) and thing.motion is not None and _moves(thing.motion)
             self._own[thing.id] = label_id(thing.label, world.labels)
             self._moving[thing.id] = MOVING.get(thing.label, 0) if moves else 0
             if thing.label not in STUFF:
@@ -87,6 +89,5 @@ def _official(name: str, number: int) -> int:
     return number if number in OFFICIAL else LABELS["other-object"]
 
 
-def _moves(motion: object) -> bool:
-    positions, quaternions = motion.positions, motion.quaternions  # type: ignore[attr-defined]
-    return bool(np.ptp(positions, axis=0).max() > 1e-6 or np.ptp(quaternions, axis=0).max() > 1e-9)
+def _moves(motion: Trajectory) -> bool:
+    return bool(np.ptp(motion.positions, axis=0).max() > 1e-6 or np.ptp(motion.quaternions, axis=0).max() > 1e-9)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from tussock.datasets.kitti import KittiRig
 from tussock.datasets.odometry import Odometry
 from tussock.datasets.progress import Progress
@@ -17,6 +19,7 @@ from tussock.errors import InputError, OutputError
 from tussock.randomness import check_seed
 from tussock.rigs.capture import capture_moment, check_range, moments_between, sensor_seed
 from tussock.rigs.rig import Rig
+from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -106,19 +109,31 @@ def scene_digest(scene: Scene) -> str:
     digest = hashlib.blake2b(digest_size=16)
     meshes: dict[int, bytes] = {}
     digest.update(json.dumps(scene.labels, sort_keys=True).encode())
+    for placed in scene.volumes:
+        digest.update(json.dumps([placed.name, placed.label, sorted(placed.tags)]).encode())
+        digest.update(placed.volumes.material.model_dump_json().encode())
+        for field in vars(placed.volumes).values():
+            digest.update(field.tobytes() if isinstance(field, np.ndarray) else b"")
+        digest.update(placed.placements.matrices.tobytes())
     for thing in scene.objects:
-        mesh = thing.mesh
-        if id(mesh) not in meshes:
-            own = hashlib.blake2b(digest_size=16)
-            for array in (mesh.vertices, mesh.triangles, mesh.material_of_triangles, mesh.uv):
-                own.update(b"" if array is None else array.tobytes())
-            for material in mesh.materials:
-                own.update(material.model_dump_json().encode())
-            meshes[id(mesh)] = own.digest()
-        digest.update(meshes[id(mesh)])
-        digest.update(json.dumps([thing.name, thing.label, sorted(thing.tags)]).encode())
+        for mesh in (thing.mesh,) if thing.forms is None else thing.forms.meshes:
+            if id(mesh) not in meshes:
+                meshes[id(mesh)] = _mesh_digest(mesh)
+            digest.update(meshes[id(mesh)])
+        if thing.forms is not None:
+            digest.update(thing.forms.times.tobytes())
+        digest.update(json.dumps([thing.name, thing.label, sorted(thing.tags), repr(thing.response)]).encode())
         digest.update(thing.placements.matrices.tobytes())
         if thing.motion is not None:
             for path in (thing.motion.times, thing.motion.positions, thing.motion.quaternions):
                 digest.update(path.tobytes())
     return digest.hexdigest()
+
+
+def _mesh_digest(mesh: Mesh) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (mesh.vertices, mesh.triangles, mesh.material_of_triangles, mesh.uv):
+        digest.update(b"" if array is None else array.tobytes())
+    for material in mesh.materials:
+        digest.update(material.model_dump_json().encode())
+    return digest.digest()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.scene.scene import SceneObject
+from tussock.scene.scene import PlacedVolumes, SceneObject
 
 __all__ = ["Instances"]
 
@@ -26,7 +26,7 @@ class Instances:
     """how many copies each has, shape (objects + 1,)"""
 
     @classmethod
-    def among(cls, objects: Sequence[SceneObject]) -> Instances:
+    def among(cls, objects: Sequence[SceneObject | PlacedVolumes]) -> Instances:
         """Of objects with the ids 1, 2, …"""
         copies = np.zeros(1 + max((thing.id for thing in objects), default=0), np.uint32)
         for thing in objects:

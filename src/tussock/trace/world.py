@@ -191,7 +191,7 @@ class World:
 
     def alone(self, geometry: int, copy: int, start: float, end: float) -> Moving:
         """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
-        thing = self.geometries[geometry]
+        thing = _formed(self.geometries[geometry], (start + end) / 2)
         scene = self.device.scene()
         if geometry < len(self._rows) and self._rows[geometry][0] < 0:
             scene.attach(self._baked(thing), geometry)
@@ -200,7 +200,7 @@ class World:
                 steps = column_major(thing.placements.matrices[copy] - _shift(self.origin))[None, None]
             else:
                 steps = np.ascontiguousarray(self._steps(thing, start, end)[:, copy : copy + 1])
-            single = self.device.geometry(GeometryType.INSTANCE_ARRAY).instances(self._shapes[id(thing.mesh)], steps)
+            single = self.device.geometry(GeometryType.INSTANCE_ARRAY).instances(self._shape(thing.mesh), steps)
             scene.attach(single.mask(SEEN_BY_ALL).commit(), geometry)
         scene.commit()
         assert scene.handle is not None

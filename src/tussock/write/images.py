@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError, nearest
+from tussock.extras import load_extra
 from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["IMAGE_SUFFIXES", "png_bytes", "save_image"]
@@ -55,16 +56,13 @@ def _npy(image: Array, part: Path, path: Path) -> None:
 
 
 def _exr(image: Array, part: Path, path: Path) -> None:
-    try:
-        import OpenEXR
-    except ImportError:
-        raise InputError(f"{path}: EXR files need another package; run pip install 'tussock[images]'") from None
+    openexr = load_extra("OpenEXR", extra="images", purpose="writing EXR files")
     if image.dtype != np.float32:
         raise InputError.of(f"{path}: image", "must be float32 for EXR", str(image.dtype), "write .png or .npy")
     channels = {"Z": np.ascontiguousarray(image)} if image.ndim == 2 else {"RGB": np.ascontiguousarray(image)}
-    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    header = {"compression": openexr.ZIP_COMPRESSION, "type": openexr.scanlineimage}
     try:
-        with OpenEXR.File(header, channels) as file:
+        with openexr.File(header, channels) as file:
             file.write(str(part))
     except RuntimeError as error:
         raise OSError(str(error)) from None

@@ -17,7 +17,6 @@ import numpy as np
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.scene.labels import LABELS
 from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["BLENSOR_FIELDS", "save_truth_table"]
@@ -52,8 +51,7 @@ def _columns(frame: Frame) -> dict[str, Any]:
     twelve = (
         frame.time, frame.azimuth, frame.elevation, frame.true_range, frame.range, *true, *noisy, frame.object_id
     )  # fmt: skip
-    labels = LABELS | frame.meta.get("labels", {})
-    names = {number: name for name, number in labels.items()}
+    names = {number: name for name, number in frame.meta.get("labels", {}).items()}
     materials = dict(enumerate(frame.meta.get("materials", [])))
     return dict(zip(BLENSOR_FIELDS, twelve, strict=True)) | {
         "class": _named(frame.label, names, frame.hit),
