@@ -6,8 +6,9 @@ archive's comment holds the SHA-256 of the manifest itself. ``scene.toml`` and t
 pose or trajectory. Packing the same things twice gives the same bytes.
 
 A pack may come from anywhere, so nothing in it is trusted: names that lead out of the folder, links, entries that the
-manifest does not name, sizes and checksums that differ, and archives that would swell beyond reason are refused before
-or while they are read, with the name of the entry. Checksums find damage and careless changes; they are no signature.
+manifest does not name, sizes and checksums that differ, and archives that would swell beyond reason are refused
+before or while they are read, with the name of the entry. Checksums find damage and careless changes; they are no
+signature.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import stat
 import tempfile
+import weakref
 import zipfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -46,7 +49,7 @@ _SWELL = 100
 _PIECE = 2**20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Packed:
     """What a pack holds."""
 
@@ -55,8 +58,6 @@ class Packed:
     path: Pose | Trajectory | None
     seed: int
     versions: dict[str, str]
-    _folder: Any = field(default=None, repr=False)
-    """keeps extracted files for as long as the sensor may read them"""
 
 
 def pack(
@@ -125,23 +126,34 @@ def unpack(path: Path, folder: Path, *, force: bool = False) -> list[Path]:
 
 def load_pack(path: Path) -> Packed:
     """Read a pack without leaving files behind."""
+    folder = Path(tempfile.mkdtemp(prefix="tussock-pack-"))
+    try:
+        with _opened(path) as archive:
+            manifest = _checked(archive, path)
+            _extract(archive, manifest, folder, path)
+        found = _read(folder, manifest, path)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     # The sensor's pattern may read its table later: the folder lives as long as what was packed.
-    scratch = tempfile.TemporaryDirectory(prefix="tussock-pack-", ignore_cleanup_errors=True)
-    folder = Path(scratch.name)
-    with _opened(path) as archive:
-        manifest = _checked(archive, path)
-        _extract(archive, manifest, folder, path)
+    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    return found
+
+
+def _read(folder: Path, manifest: dict[str, Any], path: Path) -> Packed:
+    entries = manifest["entries"]
     try:
         scene = load_scene(folder / "scene.toml")
-        sensor = _load_sensor(folder) if "sensor.json" in manifest["entries"] else None
-        place = Trajectory.load(folder / "path.tum") if "path.tum" in manifest["entries"] else None
+        sensor = _load_sensor(folder) if "sensor.json" in entries else None
+        place = Trajectory.load(folder / "path.tum") if "path.tum" in entries else None
     except InputError as error:
-        raise InputError(f"{path}: {str(error).replace(scratch.name + '/', '')}") from None
+        raise InputError(f"{path}: {str(error).replace(f'{folder}/', '')}") from None
     if fingerprint(scene) != manifest["scene"].get("fingerprint"):
         raise InputError(
-            f"{path}: scene.toml: does not give the scene that was packed; unpack it with version {manifest['versions'].get('tussock')}"
+            f"{path}: scene.toml: does not give the scene that was packed; "
+            f"use tussock {manifest['versions'].get('tussock')}, which packed it"
         )
-    return Packed(scene, sensor, place, int(manifest["seed"]), dict(manifest["versions"]), scratch)
+    return Packed(scene, sensor, place, int(manifest["seed"]), dict(manifest["versions"]))
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -163,7 +163,9 @@ class Viewer:
                 place = thing.motion.pose(time)
                 handle.position = place.position - self._origin
                 handle.wxyz = np.roll(place.quaternion, 1)
-        self._about.content = f"frame {self.index + 1} of {len(self.frames)}, {self.shown:,} points, {time - self._zero:.3f} s"
+        self._about.content = (
+            f"frame {self.index + 1} of {len(self.frames)}, {self.shown:,} points, {time - self._zero:.3f} s"
+        )
 
     def _add_scene(self, scene: Scene, around: NDArray[np.float64]) -> None:
         left = _MOST_TRIANGLES

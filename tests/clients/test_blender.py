@@ -1,7 +1,8 @@
-"""Scenes made in Blender scan as they look there. Needs bpy (``pip install 'tussock[blender]'``) or a Blender program."""
+"""Scenes made in Blender scan as they look there. Needs bpy (the extra ``blender``) or a Blender program."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -230,7 +231,8 @@ for i in range(30):
     thing.rotation_euler = [random.random() for _ in range(3)]
 camera((0, 0, 1))
 import sys
-bpy.ops.wm.obj_export(filepath={str(tmp_path / "same.obj")!r}, forward_axis="Y", up_axis="Z", export_triangulated_mesh=True)
+target = {str(tmp_path / "same.obj")!r}
+bpy.ops.wm.obj_export(filepath=target, forward_axis="Y", up_axis="Z", export_triangulated_mesh=True)
 import trimesh, numpy as np
 parts = []
 graph = bpy.context.evaluated_depsgraph_get()
@@ -240,7 +242,8 @@ for thing in bpy.data.objects:
         mesh.calc_loop_triangles()
         points = np.array([thing.matrix_world @ v.co for v in mesh.vertices])
         # glTF is y-up: what is up here is its y.
-        parts.append(trimesh.Trimesh(points[:, [0, 2, 1]] * [1, 1, -1], [t.vertices[:] for t in mesh.loop_triangles], process=False))
+        faces = [t.vertices[:] for t in mesh.loop_triangles]
+        parts.append(trimesh.Trimesh(points[:, [0, 2, 1]] * [1, 1, -1], faces, process=False))
 trimesh.Scene(parts).export({str(tmp_path / "same.glb")!r})
 """
     blend = make(tmp_path, "same", script)
@@ -262,32 +265,76 @@ trimesh.Scene(parts).export({str(tmp_path / "same.glb")!r})
         assert np.quantile(off, 0.999) < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("add('b', box('b', (1, 1, 1), [paint('p', (1, 1, 1))]))\ncamera((0, 0, 5), sensor=None)", "tussock_sensor"),
-        ("camera((0, 0, 1))", "nothing that a sensor could see"),
-        (
-            "add('b', box('b', (1, 1, 1), []))\ncamera((0, 0, 5), sensor='vlp-61')",
-            "camera 'eye'.*did you mean 'vlp-16'",
-        ),
-        (
-            "m = paint('bare', (1, 1, 1))\nm.node_tree.nodes.clear()\nadd('b', box('b', (1, 1, 1), [m]))\ncamera((0, 0, 5))",
-            "material 'bare': has no colour",
-        ),
-        (
-            "add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))",
-            "object 'b': tussock_label",
-        ),
-    ],
-)
-def test_what_cannot_be_scanned_is_said_in_one_line(tmp_path, monkeypatch, capsys, script, said):
-    blend = make(tmp_path, "bad", script)
-    status, err = run(monkeypatch, capsys, "scan", blend, "--out", tmp_path / "a.npz")
+BAD = {
+    "no-sensor": (
+        "add('b', box('b', (1, 1, 1), [paint('p', (1, 1, 1))]))\ncamera((0, 0, 5), sensor=None)",
+        "tussock_sensor",
+    ),
+    "empty": ("camera((0, 0, 1))", "nothing that a sensor could see"),
+    "misspelt": ("add('b', box('b', (1, 1, 1), []))\ncamera((0, 0, 5), sensor='vlp-61')", "camera 'eye'.*'vlp-16'"),
+    "colourless": (
+        "m = paint('bare', (1, 1, 1))\nm.node_tree.nodes.clear()\n"
+        "add('b', box('b', (1, 1, 1), [m]))\ncamera((0, 0, 5))",
+        "material 'bare': has no colour",
+    ),
+    "mislabelled": (
+        "add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))",
+        "'b': tussock_label",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad")
+    script = "\n".join(
+        f"{START}\n{one}\nbpy.ops.wm.save_as_mainfile(filepath={str(folder / name)!r} + '.blend')"
+        for name, (one, _) in BAD.items()
+    )
+    make(folder, "all", script)
+    return folder
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_scanned_is_said_in_one_line(bad, name, tmp_path, monkeypatch, capsys):
+    status, err = run(monkeypatch, capsys, "scan", bad / f"{name}.blend", "--out", tmp_path / "a.npz")
     assert status == 2
     assert len(err.strip().splitlines()) == 1
-    assert __import__("re").search(said, err), err
+    assert re.search(BAD[name][1], err), err
     assert not (tmp_path / "a.npz").exists()
+
+
+def test_what_changes_its_shape_has_a_mesh_for_every_frame(tmp_path):
+    script = """
+bar = add("bar", box("bar", (1, 1, 1), [paint("p", (0.5, 0.5, 0.5))]), (5, 0, 1))
+for vertex in bar.data.vertices:
+    vertex.co.z += 0.5
+bar.shape_key_add(name="low")
+tall = bar.shape_key_add(name="tall")
+for point in tall.data:
+    point.co.z *= 3
+scene.frame_start, scene.frame_end = 0, 10
+for frame, value in ((0, 0.0), (10, 1.0)):
+    tall.value = value
+    tall.keyframe_insert("value", frame=frame)
+grow = add("grow", box("grow", (1, 1, 1), []), (-5, 0, 1))
+for frame, size in ((0, 1), (10, 2)):
+    grow.scale = (1, size, 1)
+    grow.keyframe_insert("scale", frame=frame)
+camera((0, 0, 1.5))
+"""
+    found = load_blend(make(tmp_path, "forms", script))
+    bar, grow = found.scene["bar"].forms, found.scene["grow"].forms
+    assert len(bar.meshes) == len(grow.meshes) == 11
+    assert bar.at(0.0).bounds[1, 2] == pytest.approx(1.0)
+    assert bar.at(1.0).bounds[1, 2] == pytest.approx(3.0)
+    np.testing.assert_allclose([grow.at(t).bounds[1, 1] for t in (0.0, 1.0)], [0.5, 1.0], atol=1e-6)
+    sensor = found.sensors[0].sensor
+    highest = [
+        float(frame.true_xyz[frame.object_id == found.scene["bar"].id, 2].max())
+        for frame in (scan(found.scene, sensor, found.sensors[0].path, frame=number) for number in (0, 9))
+    ]
+    assert highest[0] < 0.6 < 1.0 < highest[1]
 
 
 def test_a_file_that_is_no_blend_is_refused(tmp_path):
@@ -300,7 +347,7 @@ def test_a_file_that_is_no_blend_is_refused(tmp_path):
 
 def test_a_sensor_in_a_catalogue_scene_is_where_the_camera_was(tmp_path):
     # A camera that looks straight down sees the ground at its own height.
-    script = "add('g', box('g', (20, 20, 1), [paint('p', (1, 1, 1))]), (0, 0, -0.5))\ncamera((0, 0, 3), (0, 0, 0), 'tof-camera')"
+    script = "add('g', box('g', (20, 20, 1), []), (0, 0, -0.5))\ncamera((0, 0, 3), (0, 0, 0), 'tof-camera')"
     found = load_blend(make(tmp_path, "down", script))
     frame = scan(found.scene, found.sensors[0].sensor, found.sensors[0].path)
     middle = np.hypot(frame.azimuth, frame.elevation) < 0.02

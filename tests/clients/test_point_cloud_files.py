@@ -47,6 +47,17 @@ def test_las(frame: Frame, tmp_path: Path, suffix: str) -> None:
     assert again.meta == frame.meta
 
 
+def test_classes_of_all_labels() -> None:
+    """The numbers in the writer are those of the labels that it names."""
+    from tussock.scene.labels import LABELS
+    from tussock.write.las import asprs_classes
+
+    expected = {"terrain": 2, "grass": 3, "shrub": 4, "leaf": 5, "building": 6, "outlier": 7, "water": 9, "road": 11}
+    for name, number in expected.items():
+        assert asprs_classes(np.array([LABELS[name]])).item() == number
+    assert asprs_classes(np.array([LABELS["car"], 0, 65535])).tolist() == [1, 1, 1]
+
+
 def test_las_in_world_coordinates(frame: Frame, tmp_path: Path) -> None:
     """Coordinates of a national grid, millions of metres, keep their 0.1 mm."""
     laspy = pytest.importorskip("laspy", reason="laspy is not installed")
@@ -87,7 +98,7 @@ def test_kitti(frame: Frame, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.xyz, frame.xyz)
     np.testing.assert_array_equal(again.label, frame.label)
     (tmp_path / "000000.bin").write_bytes(bytes(17))
-    with pytest.raises(InputError, match="no multiple of 16 bytes"):
+    with pytest.raises(InputError, match="no multiple of 16 bytes above 0"):
         load_frame(tmp_path / "000000.bin")
 
 

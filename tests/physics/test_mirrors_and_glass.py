@@ -151,7 +151,7 @@ def prism(material: Material) -> Mesh:
 
 
 def test_total_reflection_inside_a_prism(pencil: Callable, add_wall: Callable) -> None:
-    """At 45° glass of 1.5 reflects all (its limit is 41.8°), and the ray leaves downwards; 1.3 lets it out (50.3°)."""
+    """At 45° glass of 1.5 reflects all (its limit is 41.8°) and the ray leaves downwards; 1.3 lets it out (50.3°)."""
     for index, name, path in (
         (1.5, "below", 5 + 1.5 * (0.5 + 0.5) + 2.5),
         (1.3, "ahead", 5 + 1.3 * 0.5 + 2.5 / np.cos(np.pi / 4 - np.arcsin(1.3 * np.sqrt(0.5)))),

@@ -1,4 +1,4 @@
-"""What comes back from a wall at a known angle, through whole scans: Lambert, Phong, retro-reflectors, colours, losses."""
+"""What comes back from a wall at a known angle, through whole scans: Lambert, Phong, retro, colours, losses."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ NEVER: dict[str, set[str]] = {
     "trace": {"sensors"},  # rays and a scene, whoever sends them
     "signal": {"scene", "sensors"},  # pure functions on numbers
     "pulse": {"scene", "sensors"},  # plain tables
-    "write": {"scene", "sensors", "trace", "pulse", "simulate"},
+    "write": {"sensors", "trace", "pulse", "simulate"},
 }
 """What would be below, and is still none of its business."""
 

@@ -1,13 +1,14 @@
 """A .blend as a scene, and its cameras as sensors.
 
-A camera with the custom property ``tussock_sensor`` (a name of the catalogue, or a sensor file beside the .blend) is a
-sensor; its properties ``tussock.beam.rays`` and the like are settings of it. Blender's camera looks along −z with y
-up: that becomes x forward, z up. Time 0 is the first frame of the scene's range.
+A camera with the custom property ``tussock_sensor`` (a name of the catalogue, or a sensor file beside the .blend)
+is a sensor; its properties ``tussock.beam.rays`` and the like are settings of it. Blender's camera looks along −z
+with y up: that becomes x forward, z up. Time 0 is the first frame of the scene's range.
 
-An object's label is its custom property ``tussock_label``, or its mesh's or its collection's, or the collection's name
-where that is a known label; its tags are ``tussock_tags`` and the names of its collections. What stands and shares a
-shape becomes one object with many placements. What moves without changing its shape has a motion, with a straight line
-and an even turn from frame to frame; what changes its shape (armatures, cloth, sizes) has a mesh for every frame.
+An object's label is its custom property ``tussock_label``, or its mesh's or its collection's, or the collection's
+name where that is a known label; its tags are ``tussock_tags`` and the names of its collections. What stands and
+shares a shape becomes one object with many placements. What moves without changing its shape has a motion, with a
+straight line and an even turn from frame to frame; what changes its shape (armatures, cloth, sizes) has a mesh for
+every frame.
 """
 
 from __future__ import annotations

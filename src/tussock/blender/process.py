@@ -1,7 +1,7 @@
 """Runs `tussock.blender.inside` where Blender is: the bpy package, or a Blender program.
 
-``TUSSOCK_BLENDER`` names a Blender program or a Python that has bpy. Otherwise this Python's own bpy is used, and last a
-``blender`` on the path.
+``TUSSOCK_BLENDER`` names a Blender program or a Python that has bpy. Otherwise this Python's own bpy is used, and
+last a ``blender`` on the path.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def motion(
     paths = object_paths(seen, times, [name.strip() for name in names] if names else None)
     files = save_paths(paths, out, force=force)
     if as_json:
-        print_json({"scene": seen.name, "objects": sorted({p.object for p in paths}), "times": len(times), "files": [str(f) for f in files]})  # fmt: skip
+        names = sorted({path.object for path in paths})
+        print_json({"scene": seen.name, "objects": names, "times": len(times), "files": [str(f) for f in files]})
         return
     console.print(f"wrote {len(times)} times of {len(paths)} placement(s): {', '.join(map(str, files[:4]))}"
                   + (" …" if len(files) > 4 else ""))  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from tussock.errors import InputError
+from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from tussock.frames.frame import Frame
@@ -101,7 +101,7 @@ def scan(
     if into is not None:
         _check_into(into, scene, end)
     changes = parse_settings(settings or [])
-    for key, value in (("rotation_hz", rate), ("beam.rays", rays), ("receiver.mode", mode)):
+    for key, value in (("rotation_hz", rate), ("beam.rays", rays), ("receiver.mode", _known_mode(mode))):
         if value is not None:
             changes[key] = value
     epoch = parse_utc(utc) if utc else EPOCH
@@ -230,3 +230,14 @@ def _check_into(into: Path, scene: str, end: float | None) -> None:
         raise InputError("--into: takes one frame; leave --to out")
     if into.resolve() == Path(scene).resolve():
         raise InputError.of("--into", "must not be the scene itself", str(into))
+
+
+def _known_mode(mode: str | None) -> str | None:
+    from tussock.sensors.receiver import Mode
+
+    known = get_args(Mode)
+    if mode is not None and mode not in known:
+        remedy = nearest(mode, known)
+        remedy += "" if remedy.startswith("known") else f" (known: {', '.join(known)})"
+        raise InputError(f"--mode {mode!r}: no such mode; {remedy}")
+    return mode

@@ -93,9 +93,7 @@ def open_source(name: str) -> Source:
 
         blend = load_blend(path)
         stations = [Station(s.name, s.sensor, s.path) for s in blend.sensors]
-        none = (
-            f"{path}: no camera is one; give a camera the custom property tussock_sensor, or name one of the catalogue"
-        )
+        none = f"{path}: no camera is one; give a camera the property tussock_sensor, or name one of the catalogue"
         return Source(blend.scene, stations, no_sensor=none)
     if suffix:
         raise InputError.of("scene", f"must be a file ({', '.join(_SUFFIXES)}) or a ready scene", name)

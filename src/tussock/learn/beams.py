@@ -105,7 +105,8 @@ class Beams:
 
     def select(self, rows: Any) -> Beams:
         """The chosen rows (a mask or indices)."""
-        return Beams(*(getattr(self, field.name)[rows] for field in fields(self)[:-1]), self.reach)
+        columns: dict[str, Any] = {field.name: getattr(self, field.name)[rows] for field in fields(self)[:-1]}
+        return Beams(**columns, reach=self.reach)
 
     def inside(self, box: Sequence[float]) -> NDArray[np.bool_]:
         """Whether a pulse ended in a box (x, y, z of the lowest corner, then of the highest) [m], shape (n,)."""
@@ -113,7 +114,7 @@ class Beams:
         if corners.shape != (6,) or not np.isfinite(corners).all() or not (corners[:3] < corners[3:]).all():
             raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 with x0 < x1 and so on [m]", list(box))
         points = self.points
-        found = ((points >= corners[:3]) & (points < corners[3:])).all(1)
+        found: NDArray[np.bool_] = np.all((points >= corners[:3]) & (points < corners[3:]), axis=1)
         if not found.any():
             seen = points[self.hit]
             extent = (
@@ -160,8 +161,8 @@ def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
     lasers = int(frame.laser.max(initial=0)) + 1
     hit = frame.hit
     count = np.bincount(frame.laser[hit], minlength=lasers)
-    mean = np.stack([np.bincount(frame.laser[hit], start[hit, a], lasers) for a in range(3)], 1)
-    mean /= np.maximum(count, 1)[:, None]
+    total = np.stack([np.bincount(frame.laser[hit], start[hit, a], lasers) for a in range(3)], 1)
+    mean = total / np.maximum(count, 1)[:, None]
     start[~hit] = mean[frame.laser[~hit]]
 
 
@@ -169,11 +170,11 @@ def joined_beams(parts: Sequence[Beams]) -> Beams:
     """Several sets of beams as one, their scans numbered on."""
     if not parts:
         raise InputError("beams: cannot be joined from no parts")
-    columns: list[NDArray[Any]] = []
+    columns: dict[str, Any] = {}
     for field in fields(Beams)[:-1]:
         arrays = [getattr(part, field.name) for part in parts]
         if field.name == "turns":
             ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
-        columns.append(np.concatenate(arrays))
-    return Beams(*columns, max(part.reach for part in parts))
+        columns[field.name] = np.concatenate(arrays)
+    return Beams(**columns, reach=max(part.reach for part in parts))

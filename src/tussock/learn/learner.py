@@ -107,7 +107,7 @@ def _without_permeability(
         cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
     return Volumes(
         means=means.astype(np.float32),
-        precisions=packed(np.linalg.inv(covariances)),
+        precisions=packed(np.linalg.inv(covariances).astype(np.float64)),
         permeability=np.zeros(n, np.float32),
         shells=np.zeros((n, len(edges)), np.uint16),
         beams=np.zeros(n, np.uint32),

@@ -37,7 +37,9 @@ def crossing(*, seed: int = 0) -> Scene:
     scene.add(_pavements(), name="pavements", label="sidewalk")
     scene.add(_walls(), name="walls", label="wall")
     corners = np.array([(x, y, 0.15) for x in (-1, 1) for y in (-1, 1)], float)
-    lamp = Mesh.joined([_at(cylinder(0.06, 6.0, material=SURFACES["chrome"]), (0, 0, 3.0)), _at(box((0.9, 0.25, 0.12), material=SURFACES["chrome"]), (0.4, 0, 6.0))])  # fmt: skip
+    chrome = SURFACES["chrome"]
+    post, arm = cylinder(0.06, 6.0, material=chrome), box((0.9, 0.25, 0.12), material=chrome)
+    lamp = Mesh.joined([_at(post, (0, 0, 3.0)), _at(arm, (0.4, 0, 6.0))])
     towards = np.arctan2(-corners[:, 1], -corners[:, 0])
     scene.add(lamp, name="lamps", label="pole", placements=Placements.of(corners * [5.0, 5.0, 1], yaw=towards))
     scene.add(

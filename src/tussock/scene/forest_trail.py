@@ -97,8 +97,8 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     )
     scene.add(tuft, name="undergrowth", label="grass", tags=("vegetation",), placements=places)
     places = scatter(
-        ground, (side - 2, side - 2), density=0.02, exclude=[Strip(line_m=line, width_m=2.0)], scale=(0.3, 1.4), sink=0.1,
-        seed=seed + 22,
+        ground, (side - 2, side - 2), density=0.02, exclude=[Strip(line_m=line, width_m=2.0)],
+        scale=(0.3, 1.4), sink=0.1, seed=seed + 22,
     )  # fmt: skip
     scene.add(_stone(seed), name="stones", label="rock", placements=places)
     return scene

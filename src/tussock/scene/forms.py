@@ -1,7 +1,7 @@
 """A thing that changes its shape: a mesh for each of some moments, such as the frames of an animation.
 
-From one moment to the next the thing keeps its shape; a frame of a sensor sees the shape that holds in the middle of the
-frame. The thing may move besides. Armatures, cloth and soft bodies of Blender come in this way.
+From one moment to the next the thing keeps its shape; a frame of a sensor sees the shape that holds in the middle of
+the frame. The thing may move besides. Armatures, cloth and soft bodies of Blender come in this way.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ _SHARES = (0.10, 0.50, 0.28, 0.12)
 
 
 def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int = 0) -> Mesh:
-    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most 5 % more."""
+    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more."""
     positive("root radius", radius)
-    whole("root triangles", triangles, 20_000)
+    whole("root triangles", triangles, 100_000)
     rng = np.random.Generator(np.random.Philox(whole("root seed", seed, 0)))
     orders = _skeleton(radius, rng)
     shapes = [_cells(order, share * triangles) for order, share in zip(orders, _SHARES, strict=True)]
@@ -129,10 +129,11 @@ def _frames(points: FloatArray) -> tuple[FloatArray, FloatArray]:
 @inline_kernel
 def _hash(i: Any, j: Any, key: Any) -> Any:
     """A number in [−1, 1) of a lattice point, well enough mixed for bark."""
-    h = np.uint32(i) * np.uint32(0x9E3779B1) + np.uint32(j) * np.uint32(0x85EBCA77) + np.uint32(key)
-    h = (h ^ (h >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
-    h = (h ^ (h >> np.uint32(12))) * np.uint32(0x297A2D39)
-    return np.float64(h ^ (h >> np.uint32(15))) * 2.0**-31 - 1.0
+    # Numba widens a product of 32-bit words: each step is cut back to 32 bits.
+    h = np.uint32(np.uint32(i) * np.uint32(0x9E3779B1) + np.uint32(j) * np.uint32(0x85EBCA77) + np.uint32(key))
+    h = np.uint32(np.uint32(h ^ (h >> np.uint32(15))) * np.uint32(0x2C1B3C6D))
+    h = np.uint32(np.uint32(h ^ (h >> np.uint32(12))) * np.uint32(0x297A2D39))
+    return np.float64(np.uint32(h ^ (h >> np.uint32(15)))) * 2.0**-31 - 1.0
 
 
 @kernel

@@ -93,7 +93,7 @@ def scatter(
             keep &= np.any([zone.covers(x, y) for zone in only], axis=0)
         return x[keep], y[keep]
 
-    # The share of the rectangle that is left says how many are wanted: at least 100,000 samples make it good to 0.3 %.
+    # The share of the rectangle that is left says how many are wanted; 100,000 samples make it good to 0.3 %.
     asked = round(density * width * depth)
     probes = max(asked, 100_000)
     x, y = candidates(probes)

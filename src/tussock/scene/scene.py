@@ -142,12 +142,16 @@ class Scene:
         if name not in self.materials:
             raise InputError(f"material {name!r}: no such material; {nearest(name, self.materials)}")
         changed: dict[int, Mesh] = {}
-        for index, thing in enumerate(self.objects):
-            mesh = thing.mesh
+
+        def repainted(mesh: Mesh) -> Mesh:
             if id(mesh) not in changed:
                 new = tuple(material if m.name == name else m for m in mesh.materials)
                 changed[id(mesh)] = mesh if new == mesh.materials else replace(mesh, materials=new)
-            self.objects[index] = replace(thing, mesh=changed[id(mesh)])
+            return changed[id(mesh)]
+
+        for index, thing in enumerate(self.objects):
+            forms = thing.forms and Forms(thing.forms.times, tuple(repainted(m) for m in thing.forms.meshes))
+            self.objects[index] = replace(thing, mesh=repainted(thing.mesh), forms=forms)
 
     @property
     def materials(self) -> dict[str, Material]:

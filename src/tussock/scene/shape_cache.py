@@ -1,8 +1,9 @@
 """Shapes that take long to make are kept in the user's cache folder and read from there the next time.
 
 The folder is ``TUSSOCK_CACHE``, else ``tussock`` in the system's folder for caches. A file is named after what was
-made, with every option, the version, and the code that made it; it appears whole or not at all, its checksums are tested as it is read, and a
-damaged one is made again. The folder may be deleted at any time. Where it cannot be written, nothing is kept.
+made, with every option, the version, and the code that made it. It appears whole or not at all, its checksums are
+tested as it is read, and a damaged one is made again. The folder may be deleted at any time. Where it cannot be
+written, nothing is kept.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def kept(make: Callable[..., Mesh], **options: Any) -> Mesh:
     key = hashlib.blake2b(repr(sorted(options.items())).encode() + code, digest_size=8).hexdigest()
     file = cache_folder() / f"{make.__name__}-{VERSION}-{key}.npz"
     try:
-        with np.load(file, allow_pickle=False) as arrays:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             names = [str(name) for name in arrays["materials"]]
             from tussock.scene.surfaces import SURFACES
 

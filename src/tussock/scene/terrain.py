@@ -105,6 +105,7 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
     """Heights of a GeoTIFF's first band. Its middle comes to (0, 0) unless ``keep_place``, as on the map."""
     try:
         import rasterio
+        import rasterio.errors
     except ImportError:
         raise InputError(f"{path}: GeoTIFF needs rasterio; install it with `pip install 'tussock[geo]'`") from None
     if not path.is_file():
@@ -113,7 +114,7 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
         with rasterio.open(path) as file:
             band = file.read(1, masked=True)
             place, crs = file.transform, file.crs
-    except rasterio.RasterioError as error:
+    except rasterio.errors.RasterioError as error:
         raise InputError(f"{path}: not a readable GeoTIFF ({' '.join(str(error).split())[:120]})") from None
     if crs is not None and crs.is_geographic:
         raise InputError(f"{path}: its coordinates are degrees; reproject it to metres first (for example UTM)")

@@ -124,7 +124,7 @@ class Volumes:
     @property
     def covariances(self) -> NDArray[np.float64]:
         """[m²], shape (n, 3, 3)"""
-        return np.linalg.inv(unpacked(self.precisions))
+        return np.linalg.inv(unpacked(self.precisions).astype(np.float64))
 
     @property
     def extents(self) -> NDArray[np.float64]:

@@ -239,7 +239,7 @@ def start_walk(
     if not enter < leave:
         return False
     for a in range(3):
-        at[a] = max(0, min(cells.size[model, a] - 1, int(math.floor(ray[a] + enter * ray[3 + a]))))
+        at[a] = max(0, min(cells.size[model, a] - 1, math.floor(ray[a] + enter * ray[3 + a])))
     at[3] = at[4] = at[CELL] = -1
     ray[ENTRY] = ray[EXIT] = enter
     ray[END] = leave
@@ -247,7 +247,7 @@ def start_walk(
 
 
 @kernel
-def next_cell(cells: Any, model: int, walk: Any) -> int:
+def next_cell(cells: Any, model: int, walk: Any) -> Any:
     """Number of the next occupied cell on the ray, −1 when there is none; its entry and exit are in the walk."""
     at, ray = walk.at, walk.ray
     block, brick = at[3], at[4]

@@ -152,7 +152,7 @@ def _run(run: Run) -> Outcome:
         ),
     )
     notes = (
-        "BlenSor ran on one core of a Core i5 at 2.53 GHz in 2011, a part of the difference. Its 228 MB are the "
+        "BlenSor ran on a Core i5 at 2.53 GHz in 2011, a part of the difference. Its 228 MB are the "
         "average of "
         "the whole program; an interpreter with its compiler holds about as much before any scene is there, so what "
         "the scene adds is compared.",

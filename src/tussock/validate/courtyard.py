@@ -105,7 +105,7 @@ def _run(run: Run) -> Outcome:
         machine=True,
     )
     notes = [
-        f"The paper's 1.44 × real time took 40 cores of 2013; here are {cores()}. One core of ours does several "
+        f"The paper's 1.44 × real time took 40 Ivy Bridge cores; here are {cores()}. One core of ours does several "
         f"times "
         "the work of one of theirs, part of which is the years between the processors. The paper gives 30 % faster "
         "than "

@@ -30,6 +30,9 @@ _HOMES = {
     "blensor-scene": "blensor_scene",
     "blensor-effects": "blensor_effects",
     "phong": "phong",
+    "tagged-vegetation": "tagged_vegetation",
+    "packets": "packets",
+    "learned-vegetation": "learned_vegetation",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""

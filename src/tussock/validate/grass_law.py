@@ -218,8 +218,8 @@ _NOTES = (
     "above all: with 10 mm stems the true ranges are then narrower than the gamma law (last column).",
     "With stems of 20 mm at 100 a square metre both laws are about equally near: the rays of the stencil, 7 to 11 "
     "mm apart, nearly always meet the same stem.",
-    "Eq (2) as printed, with (r + D)², is further from the simulation than either curve and integrates to about a "
-    "half; the curve here is its consistent form.",
+    "Eq (2) as printed, with (r + D)², integrates to 0.54 to 0.56 at 20 m and 0.36 at 30 m; the curve here is its "
+    "consistent form. Normalised, the printed one is further from the 2-D Monte Carlo than both curves in all cases.",
 )
 
 EXPERIMENT = Experiment(

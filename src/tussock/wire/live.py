@@ -1,8 +1,8 @@
 """Live: simulate in the loop, and send every packet at its own moment.
 
-The simulation runs up to half a second ahead of the clock (one revolution where a consumer may say where to go next)
-and hands whole revolutions to a `Pacer`. One that is not ready when its first packet is due is not sent at all, and the
-simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
+The simulation runs half a second ahead of the clock (one revolution where a consumer may say where to go next)
+and hands whole revolutions to a `Pacer`. One that is not ready when its first packet is due is not sent at all, and
+the simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
 or none, with honest times.
 
 Several sensors take turns, the one that is due first; each has its own addresses.

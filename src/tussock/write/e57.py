@@ -6,7 +6,9 @@ file, so that viewers put the scan into the world. Times, labels and the other f
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +30,19 @@ def save(contents: Contents, path: Path) -> None:
         raise InputError("E57 holds no pulses without return; leave out --misses")
     if not contents.rows:
         raise InputError("E57 holds at least one point; this frame has none")
-    data["intensity"] = contents.fields["intensity"].astype(np.float32)
+    # The library refuses infinity, and numbers at the very end of single precision.
+    data["intensity"] = np.clip(np.nan_to_num(contents.fields["intensity"].astype(np.float32)), -1e30, 1e30)
     position, rotation = _pose(contents.document)
-    file = pye57.E57(str(path), mode="w")
     try:
-        file.write_scan_raw(data, name="tussock", rotation=rotation, translation=position)
-    finally:
-        file.close()
+        file = pye57.E57(str(path), mode="w")
+        try:
+            file.write_scan_raw(data, name="tussock", rotation=rotation, translation=position)
+        finally:
+            file.close()
+    except pye57.libe57.E57Exception as error:
+        # The library says only that writing failed.
+        full = shutil.disk_usage(path.parent).free < 2 * sum(values.nbytes for values in data.values())
+        raise OSError(errno.ENOSPC if full else errno.EIO, str(error).splitlines()[0]) from None
 
 
 def _pose(document: str | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -65,4 +73,4 @@ def load(path: Path) -> Contents:
     return Contents(fields, None)
 
 
-E57 = Format(".e57", "E57", save, load)
+E57 = Format(".e57", "E57", save, load, exact=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.write.contents import Contents
+from tussock.write.contents import FARTHEST, Contents
 from tussock.write.file_format import Beside, Format
 
 __all__ = ["KITTI"]
@@ -23,8 +23,10 @@ def _hits(contents: Contents) -> NDArray[np.bool_]:
 
 
 def save(contents: Contents, path: Path) -> None:
-    columns = [contents.fields[name] for name in ("x", "y", "z", "intensity")]
-    path.write_bytes(np.stack(columns, 1)[_hits(contents)].astype("<f4").tobytes())
+    columns = [contents.fields[name] for name in ("x", "y", "z")]
+    columns.append(np.nan_to_num(contents.fields["intensity"]))
+    with path.open("wb") as file:
+        file.write(np.stack(columns, 1)[_hits(contents)].astype("<f4").data)
 
 
 def save_labels(contents: Contents, path: Path) -> None:
@@ -41,9 +43,12 @@ def labels_beside(path: Path) -> Path:
 
 def load(path: Path) -> Contents:
     data = path.read_bytes()
-    if len(data) % 16:
-        raise InputError("its size is no multiple of 16 bytes; it is cut or not a KITTI file")
+    if not data or len(data) % 16:
+        raise InputError("its size is no multiple of 16 bytes above 0; it is cut or not a KITTI file")
     points = np.frombuffer(data, "<f4").reshape(-1, 4)
+    # A file without any mark of its own: only the values tell that it is none of these.
+    if not (np.abs(points[:, :3]) < FARTHEST).all() or not np.isfinite(points[:, 3]).all():
+        raise InputError("holds values that are no coordinates; it is not a KITTI file")
     fields = dict(zip(("x", "y", "z", "intensity"), points.T, strict=True))
     beside = labels_beside(path)
     if beside.exists():
@@ -54,4 +59,4 @@ def load(path: Path) -> Contents:
     return Contents(fields, None)
 
 
-KITTI = Format(".bin", "KITTI", save, load, beside=(Beside(labels_beside, save_labels),))
+KITTI = Format(".bin", "KITTI", save, load, beside=(Beside(labels_beside, save_labels),), exact=False)

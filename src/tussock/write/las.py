@@ -9,6 +9,7 @@ are as coarse as the file's.
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.extras import load_extra
-from tussock.scene.labels import LABELS
 from tussock.write.contents import FIELD_TYPES, Contents
 from tussock.write.file_format import Format
 
@@ -29,18 +29,23 @@ _OWN_PLACE = {"time": "gps_time", "return_number": "return_number", "return_coun
 _EXTRA_NAMES = {"intensity": "relative_intensity", "label": "tussock_label"}
 
 _ASPRS = {
-    "terrain": 2, "other-ground": 2, "road": 11, "parking": 11, "sidewalk": 11, "lane-marking": 11,
-    "grass": 3, "leaf": 5, "branch": 5, "stem": 4, "shrub": 4, "root": 3, "vegetation": 5, "trunk": 5,
-    "building": 6, "wall": 6, "other-structure": 6, "outlier": 7, "water": 9,
-}  # fmt: skip
-"""Classes of LAS 1.4 by our label; everything else is 1, unclassified."""
+    2: (49, 72),  # ground: other-ground, terrain
+    3: (100, 105),  # low vegetation: grass, root
+    4: (103, 104),  # medium vegetation: stem, shrub
+    5: (70, 71, 101, 102),  # high vegetation: vegetation, trunk, leaf, branch
+    6: (50, 52, 111),  # building: building, other-structure, wall
+    7: (1,),  # noise: outlier
+    9: (112,),  # water
+    11: (40, 44, 48, 60),  # road surface: road, parking, sidewalk, lane-marking
+}
+"""Classes of LAS 1.4 and the labels that belong to them; everything else is 1, unclassified."""
 
 
 def asprs_classes(labels: NDArray[Any]) -> NDArray[np.uint8]:
     """Classes of labels, shape (n,)."""
     table = np.ones(65536, np.uint8)
-    for name, number in _ASPRS.items():
-        table[LABELS[name]] = number
+    for number, ours in _ASPRS.items():
+        table[list(ours)] = number
     return table[labels.astype(np.int64)]
 
 
@@ -52,6 +57,7 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
         raise InputError("LAS holds no pulses without return; leave out --misses")
     header = laspy.LasHeader(point_format=6, version="1.4")
     header.generating_software = "tussock"
+    header.creation_date = None  # the same frame gives the same bytes on any day
     header.scales = np.full(3, STEP_M)
     header.offsets = np.floor(points.min(axis=0)) if len(points) else np.zeros(3)
     if len(points) and np.ptp(points, axis=0).max() > STEP_M * 2**31:
@@ -65,7 +71,8 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     cloud = laspy.LasData(header)
     cloud.points = laspy.ScaleAwarePointRecord.zeros(len(points), header=header)
     cloud.x, cloud.y, cloud.z = points.T
-    cloud.intensity = np.clip(fields["intensity"] * 65535 + 0.5, 0, 65535).astype(np.uint16)
+    relative = np.clip(np.nan_to_num(fields["intensity"], nan=0.0), 0, 1)
+    cloud.intensity = (relative * 65535 + 0.5).astype(np.uint16)
     cloud.gps_time = fields["time"]
     # LAS counts to 15.
     cloud.return_number = np.clip(fields["return_number"], 1, 15)
@@ -86,6 +93,8 @@ def save_compressed(contents: Contents, path: Path) -> None:
 def load(path: Path) -> Contents:
     laspy = load_extra("laspy", extra="las", purpose="a LAS file")
     with path.open("rb") as file:
+        _check_header(file.read(375), path.stat().st_size)
+        file.seek(0)
         cloud = laspy.read(file)
     if len(cloud.points) != cloud.header.point_count:
         raise InputError(f"ends after {len(cloud.points)} of {cloud.header.point_count} points; the file was cut")
@@ -107,5 +116,20 @@ def load(path: Path) -> Contents:
     return Contents(fields, document)
 
 
-LAS = Format(".las", "LAS", save, load)
-LAZ = Format(".laz", "LAZ", save_compressed, load)
+def _check_header(head: bytes, size: int) -> None:
+    """Refuse counts that the file cannot hold: laspy would believe them, and read for ever or fill the memory."""
+    if head[:4] != b"LASF" or len(head) < 227:
+        raise InputError("does not start with a LAS header; it is cut or not a LAS file")
+    header_size, start, records = struct.unpack_from("<HII", head, 94)
+    kind, width, points = struct.unpack_from("<BHI", head, 104)
+    extended_start, extended = 0, 0
+    if head[25] >= 4 and len(head) == 375:
+        extended_start, extended, points = struct.unpack_from("<QIQ", head, 235)
+    # A compressed point may take any fraction of a byte; a thousandth is beyond what is seen.
+    room = (size - start) * (1000 if kind & 0x80 else 1)
+    if header_size + 54 * records > start or extended_start + 60 * extended > size or points * width > room:
+        raise InputError("its header says more than the file holds; it was cut or is damaged")
+
+
+LAS = Format(".las", "LAS", save, load, exact=False)
+LAZ = Format(".laz", "LAZ", save_compressed, load, exact=False)

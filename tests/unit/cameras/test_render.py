@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from small_scenes import RED, parked_cars
+
 from tussock.cameras.camera import Camera
 from tussock.cameras.development import Development, develop
 from tussock.cameras.light import Light

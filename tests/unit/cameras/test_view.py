@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from small_scenes import brute_force, parked_cars
+
 from tussock.cameras.boxes import boxes_in
 from tussock.cameras.camera import Camera
 from tussock.cameras.fisheye import Fisheye
@@ -51,7 +51,11 @@ def test_boxes_agree_with_brute_force(scene, world):
     view = look(world, camera, POSE)
     boxes = {(box.name, box.placement): box for box in boxes_in(view, world)}
     owner, copy, _ = brute_force(scene, camera, POSE)
-    assert set(boxes) == {("cars", 0), ("cars", 1), ("hidden", 0)}  # "behind" is not in the picture, walls are no things
+    assert set(boxes) == {
+        ("cars", 0),
+        ("cars", 1),
+        ("hidden", 0),
+    }  # "behind" is not in the picture, walls are no things
     for (name, number), found in boxes.items():
         thing = scene[name]
         alone, _, _ = brute_force(scene, camera, POSE, only=(thing.id, number))
@@ -65,7 +69,9 @@ def test_boxes_agree_with_brute_force(scene, world):
         assert found.occlusion == pytest.approx(hidden, abs=0.02)
         matrix = thing.placements.matrices[number]
         np.testing.assert_allclose(found.center, matrix[:, 3], atol=1e-9)
-        np.testing.assert_allclose(found.size, np.ptp(thing.mesh.vertices, axis=0) * np.linalg.norm(matrix[:, :3], axis=0))
+        np.testing.assert_allclose(
+            found.size, np.ptp(thing.mesh.vertices, axis=0) * np.linalg.norm(matrix[:, :3], axis=0)
+        )
         np.testing.assert_allclose(POSE.apply(found.camera_corners), found.corners, atol=1e-9)
         np.testing.assert_allclose(found.camera_rotation, POSE.rotation.T @ found.rotation, atol=1e-12)
         assert found.plain()["corners"] == found.corners.tolist()
@@ -114,9 +120,7 @@ def passing_car(speed: float) -> tuple[Scene, World]:
 
 def test_a_rolling_shutter_shears_what_moves():
     _, world = passing_car(10.0)
-    camera = Camera(
-        width=200, height=100, lens=Pinhole(fx=100.0), shutter={"kind": "rolling", "readout_s": 0.2}
-    )
+    camera = Camera(width=200, height=100, lens=Pinhole(fx=100.0), shutter={"kind": "rolling", "readout_s": 0.2})
     view = look(world, camera, time=0.1)
     for line in (0, 50, 99):
         time = 0.1 + 0.2 * line / 100
@@ -131,9 +135,7 @@ def test_a_rolling_shutter_sees_the_camera_itself_move():
     scene = Scene("post")
     scene.add(box((1.0, 1.0, 20.0)), position=(10.0, 0.0, 0.0))
     path = Trajectory.through([0.0, 1.0], [Pose.at(0.0, 0.0), Pose.at(0.0, 5.0, yaw=0.5)])
-    camera = Camera(
-        width=200, height=100, lens=Pinhole(fx=100.0), shutter={"kind": "rolling", "readout_s": 0.5}
-    )
+    camera = Camera(width=200, height=100, lens=Pinhole(fx=100.0), shutter={"kind": "rolling", "readout_s": 0.5})
     view = look(scene, camera, path, time=0.25)
     for line in (0, 99):
         pose = path.pose(0.25 + 0.5 * line / 100)

@@ -57,7 +57,9 @@ def test_a_missing_texture_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"a\.obj: texture of a\.mtl.*lost\.png"):
         load_mesh(tmp_path / "a.obj")
     scene = tmp_path / "s.toml"
-    scene.write_text('[materials.brick]\ntexture = "lost.png"\n[[objects]]\nbox = {size_m = [1, 1, 1]}\nmaterial = "brick"\n')
+    scene.write_text(
+        '[materials.brick]\ntexture = "lost.png"\n[[objects]]\nbox = {size_m = [1, 1, 1]}\nmaterial = "brick"\n'
+    )
     with pytest.raises(InputError, match=r"materials\.brick\.texture.*lost\.png: no such texture file"):
         load_scene(scene)
 
@@ -65,7 +67,9 @@ def test_a_missing_texture_is_an_error(tmp_path):
 def test_a_scene_file_names_textures_beside_it(tmp_path):
     Image.fromarray(PIXELS).save(tmp_path / "brick.png")
     scene = tmp_path / "s.toml"
-    scene.write_text('[materials.brick]\ntexture = "brick.png"\n[[objects]]\nbox = {size_m = [1, 1, 1]}\nmaterial = "brick"\n')
+    scene.write_text(
+        '[materials.brick]\ntexture = "brick.png"\n[[objects]]\nbox = {size_m = [1, 1, 1]}\nmaterial = "brick"\n'
+    )
     assert load_scene(scene).materials["brick"].texture == Texture(PIXELS)
 
 
