@@ -90,9 +90,7 @@ def pack(
             "versions": {"tussock": VERSION, "numpy": np.__version__},
             "scene": {"name": scene.name, "fingerprint": fingerprint(scene), "triangles": scene.triangles},
             "seed": seed,
-            "entries": {
-                name: {"bytes": file.stat().st_size, "sha256": _digest(file)} for name, file in names.items()
-            },
+            "entries": {name: {"bytes": file.stat().st_size, "sha256": _digest(file)} for name, file in names.items()},
         }
         text = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
         with whole_file(path, force=force) as temporary, zipfile.ZipFile(temporary, "w") as archive:

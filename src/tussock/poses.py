@@ -44,9 +44,7 @@ class Pose:
         object.__setattr__(self, "quaternion", _unit(quaternion))
 
     @classmethod
-    def at(
-        cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0
-    ) -> Pose:
+    def at(cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0) -> Pose:
         """A pose by position [m] and roll, pitch, yaw [rad], applied about x, then y, then z."""
         turn = Rotation.from_euler("xyz", [roll, pitch, yaw])
         return cls(np.array([x, y, z], float), turn.as_quat())
@@ -222,13 +220,31 @@ class Trajectory:
         return np.concatenate([Rotation.from_quat(quaternions).as_matrix(), positions[:, :, None]], 2)
 
     def mounted(self, mount: Pose) -> Trajectory:
-        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``)."""
-        turns = Rotation.from_quat(self.quaternions)
+        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``).
+
+        Where the body turns, the sensor moves on an arc: poses are added until their chords leave it by less than
+        1e-5 of the sensor's distance from the body's origin.
+        """
+        times = self._turning_little()
+        positions, quaternions = self.at(times)
+        turns = Rotation.from_quat(quaternions)
         return Trajectory(
-            self.times,
-            self.positions + turns.apply(mount.position),
+            times,
+            positions + turns.apply(mount.position),
             (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
         )
+
+    def _turning_little(self) -> FloatArray:
+        """Times [s], the path's own among them, between which the body turns by at most 0.008 rad."""
+        if not self.moving:
+            return self.times
+        turns = Rotation.from_quat(self.quaternions)
+        angles = (turns[:-1].inv() * turns[1:]).magnitude()
+        counts = np.maximum(np.ceil(angles / 0.008).astype(int), 1)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        share = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
+        low, high = np.repeat(self.times[:-1], counts), np.repeat(self.times[1:], counts)
+        return np.append(low + share * (high - low), self.times[-1])
 
 
 def _unit(quaternions: FloatArray) -> FloatArray:

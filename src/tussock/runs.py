@@ -107,9 +107,7 @@ class Run:
             raise OutputError(f"{self.file(finished[0])}: exists already; choose another name or pass --force")
         elif known is not None and known != identity:
             other = next(key for key in identity if known.get(key) != identity[key])
-            raise OutputError(
-                f"{self.manifest}: notes a run with another {other}; choose another name or pass --force"
-            )
+            raise OutputError(f"{self.manifest}: notes a run with another {other}; choose another name or pass --force")
         for number in self.frames:
             check_writable(self.file(number), force=force or number in finished)
             # What a killed run left behind; the pattern is that of `whole_file`.

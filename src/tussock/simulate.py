@@ -16,6 +16,7 @@ from tussock.pulse.loop import pulse_loop
 from tussock.pulse.receive import MODES
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Slots
 from tussock.randomness import check_seed, seed_key
+from tussock.scene.instances import Instances
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
@@ -63,8 +64,8 @@ def scan(
     slots = _slots(len(pulses), sensor.receiver.returns)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     run_on_threads(
-        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, firing, poses, receiving, slots,
-        block_counts,
+        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, world.volumes, firing, poses,
+        receiving, slots, block_counts,
     )  # fmt: skip
     fired = Fired(
         firing.directions,
@@ -200,7 +201,8 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "pulses": pulses,
         "scene": world.name,
         "sensor": sensor.model_dump(mode="json"),
-        "objects": {str(thing.id): thing.name for thing in world.objects},
+        "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
+        "first_instance": Instances.among(world.named).starts.tolist(),
     }

@@ -266,7 +266,10 @@ trimesh.Scene(parts).export({str(tmp_path / "same.glb")!r})
 
 
 BAD = {
-    "no-sensor": ("add('b', box('b', (1, 1, 1), [paint('p', (1, 1, 1))]))\ncamera((0, 0, 5), sensor=None)", "tussock_sensor"),
+    "no-sensor": (
+        "add('b', box('b', (1, 1, 1), [paint('p', (1, 1, 1))]))\ncamera((0, 0, 5), sensor=None)",
+        "tussock_sensor",
+    ),
     "empty": ("camera((0, 0, 1))", "nothing that a sensor could see"),
     "misspelt": ("add('b', box('b', (1, 1, 1), []))\ncamera((0, 0, 5), sensor='vlp-61')", "camera 'eye'.*'vlp-16'"),
     "colourless": (
@@ -274,7 +277,10 @@ BAD = {
         "add('b', box('b', (1, 1, 1), [m]))\ncamera((0, 0, 5))",
         "material 'bare': has no colour",
     ),
-    "mislabelled": ("add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))", "'b': tussock_label"),
+    "mislabelled": (
+        "add('b', box('b', (1, 1, 1), []))['tussock_label'] = 'tre'\ncamera((0, 0, 5))",
+        "'b': tussock_label",
+    ),
 }
 
 

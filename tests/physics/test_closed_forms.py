@@ -60,9 +60,7 @@ def test_wall_at_100_m(
     frame = scan(scene, sensor, pose, keep_misses=True)
     origins, directions, _ = closed_rays(sensor, pose)
     expected = plane_along(np.array([1.0, 0, 0]), wall, origins, directions)
-    assert_near(
-        frame, np.where(expected < 200, expected, np.inf), directions[:, 0], sure=np.abs(expected - 200) > 0.01
-    )
+    assert_near(frame, np.where(expected < 200, expected, np.inf), directions[:, 0], sure=np.abs(expected - 200) > 0.01)
     returns = frame.select(frame.hit)
     assert np.abs(returns.world_xyz(true=True)[:, 0] - (middle[0] + 100)).max() < MILLIMETRE
 

@@ -59,9 +59,7 @@ def test_wall_that_drives_away_at_20_m_per_s(
 def test_sensor_that_turns_and_drives(number: int, plain_sensor: Callable, closed_rays: Callable) -> None:
     """15 m/s along x and 1 rad/s to the left, towards a wall at x = 115 m."""
     scene = Scene()
-    scene.add(
-        plane((4000, 4000), material=GREY), placements=Placements.of([[115.0, 0, 0]], quaternions=UPRIGHT[None])
-    )
+    scene.add(plane((4000, 4000), material=GREY), placements=Placements.of([[115.0, 0, 0]], quaternions=UPRIGHT[None]))
     path = Trajectory.through([0.0, 1.0], [Pose.at(0, 0, 0), Pose.at(15, 0, 0, yaw=1.0)])
     sensor = plain_sensor(receiver=WIDE)
     frame = scan(scene, sensor, path, frame=number, keep_misses=True)

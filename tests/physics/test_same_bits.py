@@ -49,9 +49,7 @@ def world() -> World:
 
 
 def _single(make: Callable[..., Sensor]) -> Sensor:
-    return make(
-        noise=Noise(ray_sigma_m=0.02, bias_sigma_m=0.05), receiver=Receiver(max_range_m=80, range_step_m=0.002)
-    )
+    return make(noise=Noise(ray_sigma_m=0.02, bias_sigma_m=0.05), receiver=Receiver(max_range_m=80, range_step_m=0.002))
 
 
 def _nine(make: Callable[..., Sensor]) -> Sensor:

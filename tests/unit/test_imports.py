@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "version"},
-    {"settings", "whole_files", "poses", "kernels", "threads"},
+    {"settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"randomness"},
     {"scene", "sensors"},
     {"trace", "signal"},
@@ -25,8 +25,9 @@ LAYERS: list[set[str]] = [
     {"frames"},
     {"simulate"},
     {"write", "wire", "picture"},
-    {"runs", "pack", "scene_picture", "blender"},
-    {"learn"},
+    {"cameras", "runs", "pack", "scene_picture", "sensor_picture", "blender"},
+    {"rigs", "viewer"},
+    {"datasets", "learn"},
     {"bench", "validate"},
     {"cli"},
 ]
@@ -36,7 +37,7 @@ NEVER: dict[str, set[str]] = {
     "trace": {"sensors"},  # rays and a scene, whoever sends them
     "signal": {"scene", "sensors"},  # pure functions on numbers
     "pulse": {"scene", "sensors"},  # plain tables
-    "write": {"scene", "sensors", "trace", "pulse", "simulate"},
+    "write": {"sensors", "trace", "pulse", "simulate"},
 }
 """What would be below, and is still none of its business."""
 

@@ -105,8 +105,8 @@ def test_scan_range_is_lazy_and_ordered(room: World, plain_sensor: Callable) -> 
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        ({"block": 17}, "block: must be a multiple of 16 above 0, got 17"),
-        ({"block": 0}, "block: must be a multiple of 16 above 0, got 0"),
+        ({"block": 17}, "block: must be a whole multiple of 16 above 0, got 17"),
+        ({"block": 0}, "block: must be a whole multiple of 16 above 0, got 0"),
         ({"seed": -1}, "seed: must be a whole number"),
         ({"seed": 1.5}, "seed: must be a whole number"),
         ({"threads": 0}, "threads: must be a whole number from 1 to 4096, got 0"),

@@ -15,9 +15,7 @@ __all__ = ["scenes"]
 def scenes(
     name: Annotated[str | None, typer.Argument(help="Show this scene: its objects and sizes.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the scene to this PNG.")] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the scene as a scene file (.toml) with its meshes.")
-    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the scene as a scene file (.toml) with its meshes.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     time: Annotated[float, typer.Option(help="Moment of the picture [s].")] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -33,9 +31,7 @@ def scenes(
     known = ready_scene_names()
     if name is None:
         if picture or save:
-            raise InputError(
-                "scene: is required for a picture or a file; name one, for example `tussock scenes yard`"
-            )
+            raise InputError("scene: is required for a picture or a file; name one, for example `tussock scenes yard`")
         if as_json:
             print_json([{"name": word, "meaning": meaning} for word, meaning in known.items()])
             return

@@ -7,6 +7,7 @@ a ready scene knows a good place. What the command line says goes before all of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tussock.scene.scene import Scene
     from tussock.sensors.sensor import Sensor
 
-__all__ = ["Source", "Station", "open_pose", "open_scene", "open_source"]
+__all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_utc"]
 
 _PLACE = Pose.at(z=2.0)
 _SUFFIXES = (".toml", ".tussock", ".blend")
@@ -111,3 +112,12 @@ def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:
     if trajectory is not None:
         return Trajectory.load(trajectory)
     return Pose.parse(pose) if pose is not None else _PLACE
+
+
+def parse_utc(text: str) -> float:
+    """Unix time [s] of a date and time; without a zone it is UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError.of("utc", "must be a date and time", text, "for example 2025-01-01T00:00:00") from None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -157,9 +157,7 @@ def load_lanes(
 
 
 @kernel
-def _draw_directions(
-    packet: Any, aim: Any, firing: Any, k: int, first: int, key0: Any, key1: Any, frame: Any
-) -> None:
+def _draw_directions(packet: Any, aim: Any, firing: Any, k: int, first: int, key0: Any, key1: Any, frame: Any) -> None:
     """Directions drawn evenly over the spot, anew for every pulse."""
     for l in range(LANES):
         words = philox(key0, key1, first + l, frame, k, _BEAM_SAMPLE)

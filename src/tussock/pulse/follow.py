@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.kernels import kernel
-from tussock.pulse.scatter import resolve_hit, returned_energy
+from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.signal.bending import reflected, refracted
 from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect
 from tussock.trace.world import INDEX, MIRROR, TRANSMISSION
 
-__all__ = ["EXTRA_HITS", "Waiting", "follow_lanes", "new_waiting"]
+__all__ = ["Waiting", "extra_hits", "follow_lanes", "new_waiting"]
 
-EXTRA_HITS = 24  # hits of a pulse beyond one a sub-ray; the dimmest paths come last and are dropped
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _SKIN = np.float32(1e-4)  # [m] how far off the surface it starts
 _DEPTH = 256
@@ -40,14 +40,20 @@ class Waiting(NamedTuple):
 
 
 @kernel
+def extra_hits(rays: int) -> int:
+    """Room for hits of a pulse beyond one a sub-ray; what a pulse meets after that is dropped."""
+    return 16 + 8 * rays
+
+
+@kernel
 def new_waiting() -> Waiting:
     return Waiting(np.empty((_DEPTH, 10), np.float32), np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64))
 
 
 @kernel
 def follow_lanes(
-    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, receiving: Any, hits: Any,
-    waiting: Any, lanes: int,
+    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, volumes: Any, walk: Any,
+    receiving: Any, hits: Any, waiting: Any, first: int, lanes: int,
 ) -> None:  # fmt: skip
     """Follow the rays of a traced and scattered packet until none is left."""
     count = 0
@@ -77,13 +83,16 @@ def follow_lanes(
         intersect(standing, packet, masks)
         if moving != 0:
             intersect(moving, packet, masks)
+        if len(volumes.model) > 0:
+            volumes_in_the_way(packet, bits, masks, taken, owners, first, volumes, walk, receiving.key0,
+                               receiving.key1, receiving.frame)  # fmt: skip
         for l in range(taken):
             material = resolve_hit(packet, bits, tables, l)
             if material < 0:
                 continue
             owner, energy, path, index = owners[l], rays[l, 6], rays[l, 7], rays[l, 8]
             distance = path + packet[row.TFAR, l] * index
-            back = energy * returned_energy(packet, tables, receiving, material, l, distance)
+            back = energy * energy_of_hit(packet, bits, tables, volumes, receiving, material, l, distance)
             at = hits.used[owner]
             if back > np.float32(0.0) and at < hits.ranges.shape[0]:
                 hits.ranges[at, owner], hits.energies[at, owner] = distance, back

@@ -35,6 +35,7 @@ def receive_lanes(
         pulse = first + l
         bias = receiving.biases[lasers[pulse]]
         slot, begin, end = 0, 0, 0
+        strongest = np.float32(-1.0)
         if receiving.mode == _ALL:
             end = order_hits(hits.ranges, hits.energies, l, receiving.min_range, receiving.max_range, order)
         for choice in range(slots.range.shape[1]):
@@ -44,8 +45,12 @@ def receive_lanes(
             )  # fmt: skip
             if k < 0 or energy < receiving.min_intensity:
                 continue
-            if slot > 0 and kind == _KIND_LAST and slots.true_range[pulse, 0] == distance:
-                # Strongest and last are one and the same echo: it is measured once and reported twice.
+            if choice == 0:
+                strongest = distance
+            if choice > 0 and kind == _KIND_LAST and strongest == distance:
+                # Strongest and last are one and the same echo: it is measured once, and reported twice or lost.
+                if slot == 0:
+                    continue
                 slots.range[pulse, slot] = slots.range[pulse, 0]
             else:
                 if receiving.dropout > np.float32(0.0):

@@ -59,7 +59,7 @@ def resolve_hit(packet: Any, bits: Any, tables: Any, l: int) -> Any:
             tables.geometry_steps[bits[row.INST, l]], tables.geometry_copies[bits[row.INST, l]], packet[row.TIME, l],
             packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
         )  # fmt: skip
-    else:
+    elif bits[row.GEOM, l] < tables.first_volume:
         bits[row.INST_PRIM, l] = 0  # Embree says "none" where it traced no instance; it is the only copy
     return material_of(tables, bits[row.GEOM, l], bits[row.PRIM, l])
 

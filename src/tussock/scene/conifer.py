@@ -86,9 +86,7 @@ def _skeleton(
     root = np.array([[0.0, 0.0, -_ROOT * height]])
     up = [[0.0, 0.0, 1.0]]
     whole_length = (1 + _ROOT) * height
-    trunk = grow(
-        root, up, lengths=whole_length, radii=[girth], taper=0.04, segments=12, wander=0.02, rise=0.5, rng=rng
-    )
+    trunk = grow(root, up, lengths=whole_length, radii=[girth], taper=0.04, segments=12, wander=0.02, rise=0.5, rng=rng)
 
     # Whorls lie closer towards the top, where the tree is young.
     share = np.repeat(1 - (1 - np.linspace(0, 0.97, whorls)) ** 0.9, _A_WHORL)
@@ -134,9 +132,7 @@ def _skeleton(
     return [trunk, branches, young]
 
 
-def _needles(
-    shoots: Stems, count: int, area: float, rng: np.random.Generator
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _needles(shoots: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
     at = sprout(shoots, count, first=0.0, down=0.75, spread=0.2, rng=rng)
     lengths = rng.uniform(0.75, 1.25, count)
     lengths *= np.sqrt(area / (NEEDLE_AREA * (lengths**2).sum()))

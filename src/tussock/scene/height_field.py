@@ -58,9 +58,7 @@ class HeightField:
             raise InputError.of("terrain heights", "must be a grid of 2 × 2 or more", heights.shape)
         holes = int((~np.isfinite(heights)).sum())
         if holes:
-            raise InputError.of(
-                "terrain heights", "must have no holes", f"{holes} without a height", "fill them first"
-            )
+            raise InputError.of("terrain heights", "must have no holes", f"{holes} without a height", "fill them first")
         object.__setattr__(self, "heights", heights)
 
     @property

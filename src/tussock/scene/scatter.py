@@ -73,9 +73,7 @@ def scatter(
     between("scatter sink", sink, -np.inf, np.inf)
     rng = np.random.Generator(np.random.Philox(whole("scatter seed", seed, 0)))
     if density * width * depth > _MOST:
-        raise InputError.of(
-            "scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it"
-        )
+        raise InputError.of("scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it")
     shares = None if density_map is None else _checked_map(density_map)
 
     def candidates(count: int) -> tuple[FloatArray, FloatArray]:

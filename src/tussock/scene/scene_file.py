@@ -42,6 +42,7 @@ Paths are relative to the file. A key that nobody knows is refused, and so is a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -147,7 +148,7 @@ class SceneTable(Settings):
 
 def load_scene(path: Path) -> Scene:
     """Read a scene file."""
-    table = SceneTable.parse(read_toml(path), str(path))
+    table = SceneTable.parse(_with_whole_paths(read_toml(path), path.parent), str(path))
     if not table.objects:
         raise InputError(f"{path}: objects: the scene is empty; add an object")
     scene = Scene(table.name, table.labels)
@@ -188,6 +189,16 @@ def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
     x, y, z = entry.position_m or (0.0, 0.0, 0.0)
     centre = (field.centre[0] + x, field.centre[1] + y)
     grounds[entry.name] = (HeightField(field.size, field.heights + z, centre), field.size, centre)
+
+
+def _with_whole_paths(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The textures of materials are named relative to the scene file."""
+    materials = table.get("materials")
+    for material in materials.values() if isinstance(materials, dict) else ():
+        texture = material.get("texture") if isinstance(material, dict) else None
+        if isinstance(texture, str) and not texture.startswith("data:"):
+            material["texture"] = str(folder / texture)
+    return table
 
 
 class _Shapes:
@@ -240,4 +251,4 @@ class _Shapes:
 
 
 def _with_materials(mesh: Mesh, materials: tuple[Material, ...]) -> Mesh:
-    return Mesh(mesh.vertices, mesh.triangles, materials, mesh.triangle_materials)
+    return replace(mesh, materials=materials)

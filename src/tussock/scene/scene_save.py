@@ -28,6 +28,8 @@ from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["save_scene"]
 
+_LEFT_OUT = {"name", "texture"}
+"""of a material: its key in the file, and what only the mesh file has room for"""
 _LONGEST_LIST = 16
 """placements that still stand in the scene file itself"""
 
@@ -111,7 +113,9 @@ def _plain_materials(scene: Scene) -> dict[str, dict[str, Any]]:
         for material in thing.mesh.materials:
             versions.setdefault(material.name, set()).add(material)
     return {
-        name: next(iter(kinds)).model_dump(mode="json", exclude={"name"}, exclude_unset=True, exclude_none=True)
+        name: next(iter(kinds)).model_dump(
+            mode="json", exclude={"name", "texture"}, exclude_unset=True, exclude_none=True
+        )
         for name, kinds in versions.items()
         if len(kinds) == 1
     }

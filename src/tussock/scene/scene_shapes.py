@@ -58,9 +58,7 @@ class Shape(Settings):
         options = {}
         for key in self.model_fields_set - self._not_options:
             value = getattr(self, key)
-            options[re.sub(r"(_per_m2|_m2|_m|_deg)$", "", key)] = (
-                math.radians(value) if key.endswith("_deg") else value
-            )
+            options[re.sub(r"(_per_m2|_m2|_m|_deg)$", "", key)] = math.radians(value) if key.endswith("_deg") else value
         return options
 
 

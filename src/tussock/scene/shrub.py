@@ -70,7 +70,7 @@ def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: np.rand
     root[:, 2] = -0.04 * height
     lean = np.arccos(1 - 0.62 * (rng.permutation(stems) + 0.5) / stems)[:, None]  # even over the crown
     towards = np.sin(lean) * outward + np.cos(lean) * np.array([0.0, 0.0, 1.0])
-    reach = reach_to_egg(root + np.array([0, 0, 0.2 * height]), towards, height, radius, 0.1 * height)
+    reach = reach_to_egg(root + np.array([0.0, 0.0, 0.2 * height]), towards, height, radius, 0.1 * height)
     main = grow(
         root,
         towards,

@@ -56,9 +56,7 @@ def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: A
 
 
 @kernel
-def first_return(
-    ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int
-) -> Any:
+def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int) -> Any:
     """Row of the most intense hit of the window, mean range [m] and energy of the window; row −1 for none."""
     nearest = np.float32(np.inf)
     for k in range(ranges.shape[0]):
@@ -98,9 +96,7 @@ def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range:
 
 
 @kernel
-def next_echo(
-    ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int
-) -> Any:
+def next_echo(ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int) -> Any:
     """The echo that begins at place ``begin`` of the order: its end, strongest row, range [m] and energy."""
     start = ranges[order[begin], lane]
     best, weighted, energy, end = order[begin], 0.0, 0.0, begin

@@ -100,6 +100,45 @@ def test_bench_has_the_promised_form(tussock):
     for rays in (1, 9):
         case = meadow[rays]
         assert case["ratio"] == pytest.approx(case["scan_pulses_per_s"] / case["bare_pulses_per_s"], rel=1e-9)
+    others = {case["name"]: case for case in said["cases"] if case["name"] != "meadow"}
+    assert set(others) == {"no mirrors", "everything on"}
+    assert all(case["rays"] == 9 and case["ratio"] > 0 for case in others.values())
+
+
+def test_sensors_plot_draws_a_picture_once(tussock, tmp_path):
+    status, out, _ = tussock("sensors", "lms-291-s05", "--plot", "line.png")
+    assert (status, out.split()) == (0, ["wrote", "line.png"])
+    drawn = (tmp_path / "line.png").read_bytes()
+    assert drawn.startswith(b"\x89PNG")
+    status, _, err = tussock("sensors", "ibeo-lux", "--plot", "line.png")
+    assert status == 2
+    assert "--force" in err
+    assert (tmp_path / "line.png").read_bytes() == drawn
+    assert tussock("sensors", "ibeo-lux", "--plot", "line.png", "--force")[0] == 0
+    assert (tmp_path / "line.png").read_bytes() != drawn
+
+
+def test_the_list_of_sensors_keeps_to_one_line_each(tussock, monkeypatch):
+    from tussock.cli.console import out as console
+    from tussock.sensors.catalogue import sensor_names
+
+    monkeypatch.setattr(console, "_width", 80)
+    monkeypatch.setattr(console, "_force_terminal", True)
+    status, out, _ = tussock("sensors")
+    assert status == 0
+    lines = out.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(sensor_names())]] == list(sensor_names())
+    assert max(len(line) for line in lines[: 1 + len(sensor_names())]) <= 80
+
+
+def test_scan_reports_the_mode_that_was_asked_for(tussock, tmp_path):
+    words = ("scan", "small.toml", "--sensor", "vlp-16", "--rays", "9", "--pose", "0,0,1")
+    assert tussock(*words, "--mode", "strongest+last", "--out", "two.npz")[0] == 0
+    assert tussock(*words, "--mode", "last", "--out", "last.npz")[0] == 0
+    two, last = load_frame(tmp_path / "two.npz"), load_frame(tmp_path / "last.npz")
+    assert two.meta["sensor"]["receiver"]["mode"] == "strongest+last"
+    assert len(two) == 2 * len(last)
+    assert set(two.return_number.tolist()) == {1, 2}
 
 
 MISTAKES = [
@@ -124,6 +163,11 @@ MISTAKES = [
     (["scan", "small.toml", "--sensor", "vlp-16", "--out", "a.pcd", "--from", "0.01", "--to", "0.02"], "no start"),
     (["scan", "small.toml", "--sensor", "vlp-16"], "--out"),
     (["scan", "small.toml", "--sensor", "vlp-16", "--out", "a.pcd", "--colour"], "--colour"),
+    (["scan", "small.toml", "--sensor", "vlp-16", "--out", "a.pcd", "--mode", "lst"], "did you mean 'last'"),
+    (["scan", "small.toml", "--sensor", "vlp-16", "--out", "a.pcd", "--mode", "9"], "known: all, first"),
+    (["sensors", "--plot", "a.png"], "which sensor"),
+    (["sensors", "vlp-16", "--plot", "a.jpg"], ".png"),
+    (["sensors", "vlp-16", "--plot", "no/folder/a.png"], "no such folder"),
     (["sensors", "vlp16"], "did you mean 'vlp-16'"),
     (["dmeo"], "dmeo"),
 ]

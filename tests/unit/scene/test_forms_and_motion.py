@@ -69,7 +69,9 @@ def test_poses_are_motion_and_placement(tmp_path):
     times = sample_times(0.0, 2.0, 10.0)
     assert len(times) == 21 and times[-1] == 2.0
     (cart,) = object_paths(moving(), times)
-    np.testing.assert_allclose(cart.path.positions[[0, 10, 20]], [[0, 1, 0], [2 - 0.5**0.5, 0.5**0.5, 0], [3, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(
+        cart.path.positions[[0, 10, 20]], [[0, 1, 0], [2 - 0.5**0.5, 0.5**0.5, 0], [3, 0, 0]], atol=1e-12
+    )
     both = object_paths(moving(), times, ["posts", "cart/one"])
     assert [(p.object, p.placement) for p in both] == [("posts", 0), ("posts", 1), ("cart/one", 0)]
     np.testing.assert_allclose(both[1].path.quaternions[7], Pose.at(yaw=0.5).quaternion, atol=1e-12)

@@ -79,7 +79,7 @@ def write_geotiff(path, band, *, nodata=None, crs="EPSG:32632"):
     rasterio = pytest.importorskip("rasterio")
     from rasterio.transform import from_origin
 
-    options = dict(driver="GTiff", height=band.shape[0], width=band.shape[1], count=1, dtype=band.dtype)
+    options = {"driver": "GTiff", "height": band.shape[0], "width": band.shape[1], "count": 1, "dtype": band.dtype}
     with rasterio.open(
         path, "w", crs=crs, transform=from_origin(500_000, 5_200_000, 2.0, 2.0), nodata=nodata, **options
     ) as f:
