@@ -114,6 +114,7 @@ def tile_rays(lens: Any, tile: Any, masks: Any) -> None:
             tile[DX, l] = x * length
             tile[DY, l] = y * length
             tile[DZ, l] = length
+            masks[l] = NOTHING
         return
     for l in range(LANES):
         ox, oy, dx, dy, dz, there = pixel_ray(lens, tile[U, l], tile[V, l])

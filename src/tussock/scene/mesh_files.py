@@ -186,6 +186,12 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         picture = getattr(material, "baseColorTexture", None)
         if picture is not None and entry.get("alphaMode", "OPAQUE") == "OPAQUE":
             picture = picture.convert("RGB")
+    elif hasattr(material, "baseColorTexture"):  # a glTF material without a name: trimesh's copy is all there is
+        factor = getattr(material, "baseColorFactor", None)
+        linear = np.ones(3) if factor is None else np.asarray(factor, float)[:3] / 255
+        picture = material.baseColorTexture
+        if picture is not None and (material.alphaMode or "OPAQUE") == "OPAQUE":
+            picture = picture.convert("RGB")
     else:
         # MTL does not say whether Kd is linear; the programs that write it mostly mean it so.
         diffuse = getattr(material, "diffuse", None)

@@ -19,7 +19,7 @@ LENSES = {
     "pinhole": Pinhole(horizontal_fov_deg=90),
     "intrinsics": Pinhole(fx=721.5, fy=719.0, cx=609.6, cy=172.9),
     "barrel": Pinhole(fx=800.0, k1=-0.28, k2=0.07, p1=0.0008, p2=-0.0004, k3=-0.008),
-    "rational": Pinhole(fx=450.0, k1=0.4, k2=-0.2, p1=1e-3, p2=2e-3, k3=0.02, k4=0.7, k5=-0.15, k6=0.01),
+    "rational": Pinhole(fx=900.0, k1=0.4, k2=-0.2, p1=1e-3, p2=2e-3, k3=0.02, k4=0.7, k5=-0.15, k6=0.01),
     "fisheye": Fisheye(horizontal_fov_deg=180),
     "kannala-brandt": Fisheye(fx=330.0, k1=0.05, k2=-0.01, k3=0.004, k4=-0.001),
     "equirectangular": Equirectangular(),
