@@ -67,7 +67,7 @@ def draw_scene(
     bright = np.array([_brightness(m) for m in materials])
     facing = np.clip(first.intensity / bright[first.material], 0.0, 1.0)
     shaded = paint[first.material] * (0.25 + 1.15 * facing[:, None])
-    haze = 1 - np.exp(-np.nan_to_num(first.true_range, nan=_REACH) / 220.0)[:, None]
+    haze = 1 - np.exp(-np.nan_to_num(first.true_range, nan=_REACH) / 400.0)[:, None]
     color = shaded * (1 - haze) + _HAZE * haze
     up = np.clip(np.linspace(1, 0, rows), 0, 1)[:, None, None] * np.ones((1, columns, 1))
     color = np.where(first.hit[:, None], color, (_HAZE + (_SKY - _HAZE) * up).reshape(-1, 3))

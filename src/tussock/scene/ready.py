@@ -37,7 +37,7 @@ class _Ready(NamedTuple):
 _READY: dict[str, _Ready] = {
     "courtyard": _Ready(
         partial(courtyard, full=True), "300 m × 300 m, walled, 1.98 M blades, 50 trees, 193 M triangles",
-        view=(-20.0, -20.0, 4.0, 40.0, -4.0),
+        view=(0.0, 0.0, 5.0, 0.0, -5.0),
     ),
     "crossing": _Ready(
         crossing, "two roads, walls, four cars that move for 12 s", place=(-6.5, -6.5, 2.2), yaw_deg=45.0,
