@@ -16,7 +16,7 @@ demo: $(VENV)/ready ## build a small scene, scan it, write files and a picture
 	$(BIN)/tussock demo --out demo_out --force
 
 test: $(VENV)/ready ## the whole test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
