@@ -149,10 +149,10 @@ def test_far_from_zero_the_view_is_the_same():
     near, far = Scene("near"), Scene("far")
     for scene, at in ((near, np.zeros(3)), (far, shift)):
         scene.add(plane((50.0, 50.0)), position=at)
-        scene.add(box((1.0, 2.0, 3.0)), position=at + [8.0, 1.0, 1.5])
+        scene.add(box((1.0, 2.0, 3.0)), position=at + np.array([8.0, 1.0, 1.5]))
     camera = Camera(width=64, height=48)
     here = look(near, camera, Pose.at(0, 0, 2))
-    there = look(far, camera, Pose(shift + [0, 0, 2]))
+    there = look(far, camera, Pose(shift + np.array([0.0, 0.0, 2.0])))
     np.testing.assert_array_equal(here.object_id, there.object_id)
     seen = np.isfinite(here.range)
     np.testing.assert_allclose(here.range[seen], there.range[seen], atol=1e-4)
