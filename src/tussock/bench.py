@@ -2,7 +2,7 @@
 
 `bare` is the limit: a loop that only loads ready-made rays into packets of 16, the same rays in the same
 packets as the scan's, traces them and stores the range. `scan` is the whole `tussock.scan`, to a finished frame
-with noise, truth and labels. Both are timed in turns in one run, because the machine is never quite at rest.
+with noise, truth and labels; for an image it is `tussock.look`, to a depth map. Both are timed in turns in one run, because the machine is never quite at rest.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.cameras.camera import Camera
+from tussock.cameras.render import look
+from tussock.cameras.viewing import TILE
 from tussock.kernels import kernel
 from tussock.poses import Pose
 from tussock.scene.scene import Scene
@@ -39,6 +42,7 @@ __all__ = [
     "everything_on",
     "machine",
     "measure",
+    "measure_image",
     "measure_mirrors_unused",
     "peak_memory",
     "shiny",
@@ -142,6 +146,37 @@ def _case(name: str, world: World, sensor: Sensor, bare: float, whole: float) ->
         ratio=bare / whole,
         rays_per_s=pulses * sensor.beam.rays / whole,
         times_real_time=sensor.frame_period / whole,
+    )
+
+
+def measure_image(
+    name: str, world: World, camera: Camera, pose: Pose, *, rounds: int = 9, threads: int | None = None
+) -> Case:
+    """Time ``bare`` and a depth map in turns; pulses are pixels."""
+    count = resolve_threads(threads)
+    down, across = np.arange(camera.height // TILE * TILE), np.arange(camera.width // TILE * TILE)
+    tiles = np.broadcast_arrays(down.reshape(-1, 1, TILE, 1), across.reshape(1, -1, 1, TILE))
+    line, column = (axis.ravel() for axis in tiles)
+    starts, directions = camera.rays(np.stack([column, line], 1))
+    origins = (pose.apply(starts) - world.origin).astype(np.float32)
+    towards = (directions @ pose.rotation.T).astype(np.float32)
+    ranges = np.empty(len(towards), np.float32)
+    reach = np.float32(camera.max_range_m)
+    bare, whole = timed_in_turns(
+        lambda: run_on_threads(_trace_only, count, world.handle, origins, towards, reach, ranges),
+        lambda: look(world, camera, pose, depth_only=True, threads=count),
+        rounds=rounds,
+    )
+    return Case(
+        name=name,
+        rays=1,
+        pulses=len(towards),
+        triangles=world.triangles,
+        bare_pulses_per_s=len(towards) / bare,
+        scan_pulses_per_s=len(towards) / whole,
+        ratio=bare / whole,
+        rays_per_s=len(towards) / whole,
+        times_real_time=camera.frame_period / whole,
     )
 
 

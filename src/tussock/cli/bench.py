@@ -23,10 +23,14 @@ def bench(
         everything_on,
         machine,
         measure,
+        measure_image,
         measure_mirrors_unused,
         peak_memory,
         shiny,
+        timed_in_turns,
     )
+    from tussock.cameras.camera import Camera
+    from tussock.cameras.render import render
     from tussock.cli.console import out, print_json, waiting
     from tussock.poses import Pose
     from tussock.scene.courtyard import courtyard
@@ -42,6 +46,9 @@ def bench(
     for rays in (1, 9):
         with waiting(f"meadow, {rays} ray(s)", quiet=as_json):
             cases.append(measure("meadow", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
+    with waiting("meadow, depth image", quiet=as_json):
+        camera = Camera(width=2000, height=2000)
+        cases.append(measure_image("depth image", world, camera, place, rounds=rounds, threads=threads))
     with waiting("meadow, no mirrors", quiet=as_json):
         cases.append(
             measure_mirrors_unused("no mirrors", world, bench_sensor(9), place, rounds=rounds, threads=threads)
@@ -57,6 +64,10 @@ def bench(
         sensor = load_sensor("hdl-64e-s2").with_(**{"beam.rays": 9})
         with waiting("courtyard, 9 rays", quiet=as_json):
             cases.append(measure("courtyard", world, sensor, place, rounds=rounds, threads=threads))
+        with waiting("courtyard, colour picture", quiet=as_json):
+            camera = Camera(width=1920, height=1080)
+            _, taken = timed_in_turns(lambda: None, lambda: render(world, camera, place, threads=threads), rounds=1)
+        about["courtyard_picture_s"] = taken
     about["peak_memory_gib"] = peak_memory()
     if as_json:
         print_json({"machine": about, "cases": [case.plain() for case in cases]})
@@ -74,5 +85,6 @@ def bench(
     out.print("no mirrors: here bare is the same scan with max_bounces = 0", markup=False)
     if full:
         out.print(
-            f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB"
+            f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB, "
+            f"a colour picture of 1920 × 1080 pixels in {about['courtyard_picture_s']:.1f} s"
         )
