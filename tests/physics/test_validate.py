@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,8 @@ def test_criteria_hold(name: str, results: dict[str, Result]) -> None:
 
 @pytest.mark.parametrize(("name", "effect"), EFFECTS, ids=[f"{name}-{effect}" for name, effect in EFFECTS])
 def test_criteria_fail_without_the_effect(name: str, effect: str) -> None:
+    if name == "learned-vegetation" and find_spec("pymeshlab") is None:
+        pytest.skip("the volumes are switched off for a surface, which PyMeshLab makes")
     result = run_experiment(load_experiment(name), Run(quick=True, seed=0, without=effect))
     if result.outcome is None:
         pytest.skip(result.skipped)

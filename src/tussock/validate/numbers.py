@@ -13,7 +13,7 @@ def number(value: Any) -> str:
     """A cell as people read it: four digits, thousands apart."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None:
+    if value is None or value != value:  # nothing, or not a number: left out
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
