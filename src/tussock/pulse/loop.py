@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import borrowed, kernel
+from tussock.kernels import kernel, loop_kernel
 from tussock.pulse.aim import AIM_ROWS, aim_lanes, load_lanes, standing_pose
-from tussock.pulse.follow import EXTRA_HITS, follow_lanes, new_waiting
+from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.scatter import scatter_lanes
-from tussock.pulse.tables import new_hits
+from tussock.pulse.tables import new_chosen, new_hits
 from tussock.trace.packets import LANES, intersect, lane_masks, new_packet
 
 __all__ = ["pulse_loop"]
@@ -39,18 +39,16 @@ def pulse_loop(
     packet, bits = new_packet()
     rays = len(firing.stencil)
     bends = tables.bends and receiving.bounces > 0
-    hits = new_hits(rays, EXTRA_HITS if bends else 0)
+    hits = new_hits(rays, extra_hits(rays) if bends else 0)
     scratch = Scratch(
         packet,
         bits,
         lane_masks(),
         standing_pose(poses),
-        np.empty((AIM_ROWS, LANES), np.float32),
-        np.zeros(LANES, np.float32),
-        np.empty(len(hits.ranges), np.int64),
+        np.zeros((AIM_ROWS, LANES), np.float32),  # no row may hold a NaN: 0 × NaN is not 0
     )
     _fire(worker, workers, block, standing, moving, bends, tables, firing, poses, receiving, slots, block_counts,
-          scratch, hits, new_waiting())  # fmt: skip
+          scratch, hits, new_chosen(len(hits.ranges)), new_waiting())  # fmt: skip
 
 
 class Scratch(NamedTuple):
@@ -63,20 +61,15 @@ class Scratch(NamedTuple):
     """pose of every lane"""
     aim: Any
     """origin and axes of every lane in the world"""
-    draws: Any
-    """range noise of every lane"""
-    order: Any
-    """hits of a lane by range"""
 
 
-@kernel
+@loop_kernel
 def _fire(
     worker: int, workers: int, block: int, standing: Any, moving: Any, bends: bool, tables: Any, firing: Any,
-    poses: Any, receiving: Any, slots: Any, block_counts: Any, scratch: Any, hits: Any, waiting: Any,
+    poses: Any, receiving: Any, slots: Any, block_counts: Any, scratch: Any, hits: Any, chosen: Any,
+    waiting: Any,
 ) -> None:  # fmt: skip
-    tables, firing, poses, receiving = borrowed(tables), borrowed(firing), borrowed(poses), borrowed(receiving)
-    slots, hits, waiting = borrowed(slots), borrowed(hits), borrowed(waiting)
-    packet, bits, masks, turn, aim, draws, order = borrowed(scratch)
+    packet, bits, masks, turn, aim = scratch
     key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
     pulses, rays = len(firing.lasers), len(firing.stencil)
     for b in range(worker, (pulses + block - 1) // block, workers):
@@ -85,7 +78,6 @@ def _fire(
             aim_lanes(firing, poses, first, key0, key1, frame, turn, aim)
             if bends:
                 hits.used[:] = rays
-                hits.energies[rays:] = 0.0
             for k in range(rays):
                 load_lanes(packet, bits, aim, firing, k, first, key0, key1, frame, receiving.max_range)
                 intersect(standing, packet, masks)
@@ -94,8 +86,8 @@ def _fire(
                 scatter_lanes(packet, bits, tables, receiving, k, hits)
                 if bends:
                     follow_lanes(
-                        packet, bits, masks, standing, moving, tables, receiving, hits, waiting,
+                        packet, bits, masks, standing, moving, tables, receiving, rays, hits, waiting,
                         min(LANES, pulses - first),
                     )  # fmt: skip
-            found += receive_lanes(receiving, firing.lasers, first, rays, hits, draws, order, slots)
+            found += receive_lanes(receiving, firing.lasers, first, rays, hits, chosen, slots)
         block_counts[b] = found
