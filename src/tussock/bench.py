@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import kernel
 from tussock.poses import Pose
+from tussock.scene.scene import Scene
 from tussock.sensors.beam import Beam
 from tussock.sensors.noise import Noise
 from tussock.sensors.receiver import Receiver
@@ -32,7 +33,17 @@ from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_pac
 from tussock.trace.world import World
 from tussock.version import VERSION
 
-__all__ = ["Case", "bench_sensor", "machine", "measure", "peak_memory", "timed_in_turns"]
+__all__ = [
+    "Case",
+    "bench_sensor",
+    "everything_on",
+    "machine",
+    "measure",
+    "measure_mirrors_unused",
+    "peak_memory",
+    "shiny",
+    "timed_in_turns",
+]
 
 _RAYS_A_TURN = 64  # packets a thread takes at a time
 
@@ -72,6 +83,36 @@ def bench_sensor(rays: int) -> Sensor:
     )
 
 
+def everything_on(sensor: Sensor) -> Sensor:
+    """The sensor with two returns a pulse and a detection limit; its noise is on already.
+
+    Losses on the way, pointing noise and dropouts stay off: pointing noise would trace other rays than `bare`.
+    """
+    changes = {"name": f"{sensor.name}, everything on", "receiver.mode": "strongest+last"}
+    return sensor.with_(**changes, **{"receiver.detection_limit": {}})
+
+
+def shiny(scene: Scene) -> Scene:
+    """The scene with a lobe of Phong on every material."""
+    for name, material in scene.materials.items():
+        scene.replace_material(name, material.changed(specular=0.3, shininess=20.0))
+    return scene
+
+
+def measure_mirrors_unused(
+    name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
+) -> Case:
+    """What a scene without mirrors and glass pays for them: ``bare`` is the same scan with no bounces allowed."""
+    count = resolve_threads(threads)
+    plain, bouncing = (sensor.with_(**{"receiver.max_bounces": bounces}) for bounces in (0, 6))
+    without, whole = timed_in_turns(
+        lambda: scan(world, plain, pose, threads=count),
+        lambda: scan(world, bouncing, pose, threads=count),
+        rounds=rounds,
+    )
+    return _case(name, world, sensor, without, whole)
+
+
 def measure(
     name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
 ) -> Case:
@@ -79,13 +120,18 @@ def measure(
     count = resolve_threads(threads)
     rays = ready_rays(sensor, pose, world)
     ranges = np.empty(len(rays[1]), np.float32)
-    pulses = len(sensor.pulses(0))
     reach = np.float32(sensor.receiver.max_range_m)
     bare, whole = timed_in_turns(
         lambda: run_on_threads(_trace_only, count, world.handle, rays[0], rays[1], reach, ranges),
         lambda: scan(world, sensor, pose, threads=count),
         rounds=rounds,
     )
+    return _case(name, world, sensor, bare, whole)
+
+
+def _case(name: str, world: World, sensor: Sensor, bare: float, whole: float) -> Case:
+    """A case from the two times of a frame [s]."""
+    pulses = len(sensor.pulses(0))
     return Case(
         name=name,
         rays=sensor.beam.rays,

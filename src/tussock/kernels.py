@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
+from numba.extending import intrinsic
 
-__all__ = ["inline_kernel", "kernel", "loop_kernel"]
+__all__ = ["borrowed", "inline_kernel", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,18 +32,9 @@ def inline_kernel(function: F) -> F:
     return _compiled(function, "always")
 
 
-def loop_kernel(function: F) -> F:
-    """A kernel for inner loops: it makes no arrays and does not count references to those it is handed.
-
-    Numba counts references wherever a kernel names an array, with an atomic instruction each time, which costs
-    more than the work of a short loop. What a kernel was handed outlives the call, so it need not count.
-    """
-    return _compiled(function, "never", _nrt=False)
-
-
-def _compiled(function: F, inline: str, **options: Any) -> F:
+def _compiled(function: F, inline: str) -> F:
     compiled: Any = numba.njit  # its types know no keyword of ours
-    dispatcher = compiled(nogil=True, error_model="numpy", inline=inline, **options)(function)
+    dispatcher = compiled(nogil=True, error_model="numpy", inline=inline)(function)
     dispatcher.enable_caching()
     # Numba has no public way to say what cached code depends on; without this one we do not cache.
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
@@ -59,3 +52,36 @@ def _stamp() -> str:
         if b"kernel" in text:
             digest.update(file.name.encode() + text)
     return digest.hexdigest()
+
+
+@intrinsic
+def _borrow(typing_context: Any, value: Any) -> Any:
+    """The same array, or tuple of arrays, without its reference count.
+
+    Numba counts references to an array wherever a kernel names it, with an atomic instruction each time, which
+    costs more than the work of a short inner loop. What a kernel was handed outlives the call, so the kernel may
+    borrow it: ``tables = borrowed(tables)`` at its beginning. Never borrow an array that the kernel made itself.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _without_count(context, builder, signature.args[0], args[0])
+
+    return value(value), generate
+
+
+borrowed: Any = _borrow
+
+
+def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = array.meminfo.type(None)
+        array.parent = array.parent.type(None)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        parts = [
+            _without_count(context, builder, part, builder.extract_value(value, index))
+            for index, part in enumerate(cast(Any, kind))
+        ]
+        return context.make_tuple(builder, kind, parts)
+    return value

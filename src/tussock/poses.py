@@ -8,6 +8,7 @@ with times; between them the position moves on a straight line and the rotation 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
-from tussock.errors import InputError
+from tussock.errors import InputError, nearest
 
 __all__ = ["Pose", "Trajectory"]
 
 FloatArray = NDArray[np.float64]
+
+_TUM = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
+_ANGLES = ("roll_deg", "pitch_deg", "yaw_deg")
+_CSV = ("time_s", *_TUM[1:], *_ANGLES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +44,7 @@ class Pose:
         object.__setattr__(self, "quaternion", _unit(quaternion))
 
     @classmethod
-    def at(
-        cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0
-    ) -> Pose:
+    def at(cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0) -> Pose:
         """A pose by position [m] and roll, pitch, yaw [rad], applied about x, then y, then z."""
         turn = Rotation.from_euler("xyz", [roll, pitch, yaw])
         return cls(np.array([x, y, z], float), turn.as_quat())
@@ -62,6 +65,11 @@ class Pose:
     def from_matrix(cls, matrix: ArrayLike) -> Pose:
         """From a 3×4 or 4×4 rigid transform."""
         m = np.asarray(matrix, float)
+        if m.shape not in ((3, 4), (4, 4)) or not np.isfinite(m).all():
+            raise InputError.of("pose matrix", "must be 3×4 or 4×4 finite numbers", m.tolist())
+        turn = m[:3, :3]
+        if not np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) or np.linalg.det(turn) < 0:
+            raise InputError.of("pose matrix", "must turn and shift, not scale or mirror", turn.tolist())
         return cls(m[:3, 3], Rotation.from_matrix(m[:3, :3]).as_quat())
 
     @property
@@ -101,7 +109,9 @@ class Trajectory:
     """(x, y, z, w), shape (n, 4)"""
 
     def __post_init__(self) -> None:
-        times = np.atleast_1d(np.asarray(self.times, float))
+        times = _floats("trajectory times", self.times)
+        if times.ndim != 1:
+            raise InputError.of("trajectory times", "must have the shape (n,)", times.shape)
         n = len(times)
         if n == 0:
             raise InputError("trajectory: needs at least one pose, got none")
@@ -135,48 +145,51 @@ class Trajectory:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Trajectory:
-        """Read a TUM file (``t x y z qx qy qz qw``) or a CSV with those names (or x, y, z, *_deg angles)."""
+    def load(cls, path: str | Path) -> Trajectory:
+        """Read a TUM file (``t x y z qx qy qz qw``), or a CSV file with a header.
+
+        The columns of a CSV file are time_s (or t), x, y, z, and qx, qy, qz, qw or any of roll_deg, pitch_deg,
+        yaw_deg.
+        """
         try:
-            text = path.read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: cannot be read as a trajectory ({error})") from None
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         if not lines:
             raise InputError(f"{path}: holds no poses")
+        first = lines[0].replace(",", " ").split()
         try:
-            if any(c.isalpha() for c in lines[0].replace("e", "").replace("nan", "").replace("inf", "")):
-                return cls._from_csv(lines, path)
-            rows = np.array([[float(v) for v in line.replace(",", " ").split()] for line in lines])
-            if rows.ndim != 2 or rows.shape[1] != 8:
-                raise InputError.of(str(path), "needs 8 numbers a row (t x y z qx qy qz qw)", lines[0])
+            if first and not _is_number(first[0]):
+                return cls._from_csv(lines)
+            rows = _numbers([line.replace(",", " ").split() for line in lines], _TUM)
             return cls(rows[:, 0], rows[:, 1:4], rows[:, 4:8])
-        except ValueError as error:
-            raise InputError(f"{path}: not a trajectory ({error})") from None
         except InputError as error:
-            prefix = "" if str(error).startswith(str(path)) else f"{path}: "
-            raise InputError(prefix + str(error)) from None
+            raise InputError(f"{path}: {error}") from None
 
     @classmethod
-    def _from_csv(cls, lines: list[str], path: Path) -> Trajectory:
-        table = list(csv.DictReader(lines, skipinitialspace=True))
-        names = set(table[0]) if table else set()
-        time = "time_s" if "time_s" in names else "t"
-        if not {time, "x", "y", "z"} <= names:
-            raise InputError.of(
-                f"{path}", "a CSV trajectory needs the columns time_s, x, y, z", sorted(map(str, names))
-            )
-
-        def column(name: str) -> FloatArray:
-            return np.array([float(row.get(name) or 0.0) for row in table])
-
-        positions = np.stack([column(c) for c in "xyz"], 1)
-        if {"qx", "qy", "qz", "qw"} <= names:
-            quaternions = np.stack([column(c) for c in ("qx", "qy", "qz", "qw")], 1)
+    def _from_csv(cls, lines: list[str]) -> Trajectory:
+        header, *table = csv.reader(lines, skipinitialspace=True)
+        names = ["time_s" if name.strip() == "t" else name.strip() for name in header]
+        for name in names:
+            if name not in _CSV:
+                raise InputError(f"column {name!r}: unknown column; {nearest(name, _CSV)}")
+        turned = [name for name in _TUM[4:] if name in names]
+        needed = ["time_s", "x", "y", "z", *(_TUM[4:] if turned else [])]
+        for name in needed:
+            if name not in names:
+                raise InputError(f"column {name!r}: is missing; it needs " + ", ".join(needed))
+        if not table:
+            raise InputError("holds no poses")
+        values = dict(zip(names, _numbers(table, names).T, strict=True))
+        positions = np.stack([values[name] for name in "xyz"], 1)
+        if turned:
+            quaternions = np.stack([values[name] for name in _TUM[4:]], 1)
         else:
-            angles = np.stack([column(c) for c in ("roll_deg", "pitch_deg", "yaw_deg")], 1)
+            still = np.zeros(len(table))
+            angles = np.stack([values.get(name, still) for name in _ANGLES], 1)
             quaternions = Rotation.from_euler("xyz", angles, degrees=True).as_quat()
-        return cls(column(time), positions, quaternions)
+        return cls(values["time_s"], positions, quaternions)
 
     def save_tum(self, path: Path) -> None:
         """Write ``t x y z qx qy qz qw`` rows."""
@@ -207,13 +220,31 @@ class Trajectory:
         return np.concatenate([Rotation.from_quat(quaternions).as_matrix(), positions[:, :, None]], 2)
 
     def mounted(self, mount: Pose) -> Trajectory:
-        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``)."""
-        turns = Rotation.from_quat(self.quaternions)
+        """The trajectory of a sensor fixed to this body at ``mount`` (``T_body_sensor``).
+
+        Where the body turns, the sensor moves on an arc: poses are added until their chords leave it by less than
+        1e-5 of the sensor's distance from the body's origin.
+        """
+        times = self._turning_little()
+        positions, quaternions = self.at(times)
+        turns = Rotation.from_quat(quaternions)
         return Trajectory(
-            self.times,
-            self.positions + turns.apply(mount.position),
+            times,
+            positions + turns.apply(mount.position),
             (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
         )
+
+    def _turning_little(self) -> FloatArray:
+        """Times [s], the path's own among them, between which the body turns by at most 0.008 rad."""
+        if not self.moving:
+            return self.times
+        turns = Rotation.from_quat(self.quaternions)
+        angles = (turns[:-1].inv() * turns[1:]).magnitude()
+        counts = np.maximum(np.ceil(angles / 0.008).astype(int), 1)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        share = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
+        low, high = np.repeat(self.times[:-1], counts), np.repeat(self.times[1:], counts)
+        return np.append(low + share * (high - low), self.times[-1])
 
 
 def _unit(quaternions: FloatArray) -> FloatArray:
@@ -223,9 +254,32 @@ def _unit(quaternions: FloatArray) -> FloatArray:
 
 
 def _finite(what: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    array = np.asarray(values, float)
+    array = _floats(what, values)
     if array.shape != shape:
         raise InputError.of(what, f"must have the shape {shape}", array.shape)
     if not np.isfinite(array).all():
         raise InputError(f"{what}: must be finite, got NaN or infinity")
     return array
+
+
+def _floats(what: str, values: ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise InputError.of(what, "must be numbers", values) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(table: list[list[str]], names: Sequence[str]) -> FloatArray:
+    """The cells of a table as numbers, shape (rows, columns); a bad row is named as it counts, from 1."""
+    for number, row in enumerate(table, 1):
+        if len(row) != len(names) or not all(map(_is_number, row)):
+            raise InputError.of(f"pose {number}", f"must be {len(names)} numbers ({' '.join(names)})", " ".join(row))
+    return np.array(table, float)

@@ -100,9 +100,7 @@ def normal_pair(word0: Any, word1: Any) -> Any:
     return radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
 
 
-def words_array(
-    seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0
-) -> NDArray[np.uint32]:
+def words_array(seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0) -> NDArray[np.uint32]:
     """The four words of every (frame, index, draw), broadcast together; shape (..., 4).
 
     The counter is (index, frame, draw, purpose), as in the kernels.

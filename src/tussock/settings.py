@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import tomllib
 import typing
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,15 +99,20 @@ def _without_tags(model: Any, path: tuple[Any, ...]) -> list[str]:
     """The path as the user wrote it: pydantic adds the tag of a union (``pattern.spinning.steps``)."""
     shown: list[str] = []
     for at, part in enumerate(path):
-        keys = _known_keys(model, list(path[:at]))
-        tag = isinstance(part, str) and part not in keys and at + 1 < len(path) and path[at + 1] in keys
-        if not tag:
+        models = _models_at(model, path[:at])
+        is_field = any(str(part) in candidate.model_fields for candidate in models)
+        if is_field or isinstance(part, int) or len(models) < 2 or at + 1 == len(path):
             shown.append(str(part))
     return shown
 
 
 def _known_keys(model: Any, path: list[Any]) -> list[str]:
     """The keys that a model accepts at ``path`` below it."""
+    return sorted({name for candidate in _models_at(model, path) for name in candidate.model_fields})
+
+
+def _models_at(model: Any, path: Iterable[Any]) -> list[type[BaseModel]]:
+    """The models that may stand at ``path`` below a model."""
     models = _models_in(model)
     for part in path:
         found: list[type[BaseModel]] = []
@@ -115,7 +121,7 @@ def _known_keys(model: Any, path: list[Any]) -> list[str]:
             # A part that is no field is a list index, a dict key or the tag of a union: stay.
             found += _models_in(field.annotation) if field else [candidate]
         models = found
-    return sorted({name for candidate in models for name in candidate.model_fields})
+    return models
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

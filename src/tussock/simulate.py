@@ -16,6 +16,7 @@ from tussock.pulse.loop import pulse_loop
 from tussock.pulse.receive import MODES
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Slots
 from tussock.randomness import check_seed, seed_key
+from tussock.scene.instances import Instances
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
@@ -50,18 +51,21 @@ def scan(
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
     seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
+    frame = _checked_frame(frame)
     start = frame * sensor.frame_period
 
     pulses = sensor.pulses(frame)
-    firing = _firing(pulses, sensor)
-    poses = _pose_table(path, start, sensor.frame_period, world.origin)
-    moving = world.moving(start, start + sensor.frame_period)
+    # The last firing cycle of a revolution may end a little after it.
+    span = max(sensor.frame_period, float(pulses.offsets[-1]))
+    firing = _firing(pulses, sensor, span)
+    poses = _pose_table(path, start, sensor.frame_period, span, world.origin)
+    moving = world.moving(start, start + span)
     receiving = _receiving(sensor, seed, frame)
     slots = _slots(len(pulses), sensor.receiver.returns)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     run_on_threads(
-        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, firing, poses, receiving, slots,
-        block_counts,
+        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, world.volumes, firing, poses,
+        receiving, slots, block_counts,
     )  # fmt: skip
     fired = Fired(
         firing.directions,
@@ -96,12 +100,18 @@ def frames_between(sensor: Sensor, start: float, end: float) -> range:
 
 
 def _checked_block(block: int) -> int:
-    if block < 16 or block % 16:
-        raise InputError.of("block", "must be a multiple of 16 above 0", block)
-    return block
+    if not isinstance(block, (int, np.integer)) or block < 16 or block % 16:
+        raise InputError.of("block", "must be a whole multiple of 16 above 0", block)
+    return int(block)
 
 
-def _firing(pulses: Pulses, sensor: Sensor) -> Firing:
+def _checked_frame(frame: int) -> int:
+    if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)) or not 0 <= frame < 2**32:
+        raise InputError.of("frame", "must be a whole number from 0 to 2^32 - 1", frame)
+    return int(frame)
+
+
+def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     offsets = sensor.beam.stencil().astype(np.float64)
     length = np.sqrt(1 + (offsets**2).sum(1, keepdims=True))
     stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
@@ -119,12 +129,12 @@ def _firing(pulses: Pulses, sensor: Sensor) -> Firing:
         np.float32(half_width),
         np.float32(half_height),
         np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),
-        sensor.frame_period,
+        span,
     )
 
 
-def _pose_table(path: Trajectory, start: float, period: float, origin: NDArray[np.float64]) -> PoseTable:
-    """Poses at even steps and at the path's own knots, from the start of the frame to its end."""
+def _pose_table(path: Trajectory, start: float, period: float, span: float, origin: NDArray[np.float64]) -> PoseTable:
+    """Poses at even steps and at the path's own knots, from the start of the frame to its last pulse."""
     if not path.moving:
         return PoseTable(np.zeros(1), path.positions - origin, path.quaternions.copy())
     if start < path.times[0] - 1e-9 or start + period > path.times[-1] + 1e-9:
@@ -132,8 +142,8 @@ def _pose_table(path: Trajectory, start: float, period: float, origin: NDArray[n
             "trajectory", f"must cover the frame from {start:g} s to {start + period:g} s",
             f"{path.times[0]:g} s to {path.times[-1]:g} s", "scan a shorter time range",
         )  # fmt: skip
-    even = np.linspace(start, start + period, max(2, int(np.ceil(period / _POSE_STEP)) + 1))
-    inside = path.times[(path.times > start) & (path.times < start + period)]
+    even = np.linspace(start, start + span, max(2, int(np.ceil(span / _POSE_STEP)) + 1))
+    inside = path.times[(path.times > start) & (path.times < start + span)]
     times = np.unique(np.concatenate([even, inside]))
     positions, quaternions = path.at(times)
     flips = np.cumprod(np.where((quaternions[1:] * quaternions[:-1]).sum(1) < 0, -1.0, 1.0))
@@ -191,7 +201,8 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "pulses": pulses,
         "scene": world.name,
         "sensor": sensor.model_dump(mode="json"),
-        "objects": {str(thing.id): thing.name for thing in world.objects},
+        "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
+        "first_instance": Instances.among(world.named).starts.tolist(),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from tussock.errors import InputError
@@ -35,8 +35,8 @@ def resolve_threads(threads: int | None) -> int:
         if not text.isdigit():
             raise InputError.of("TUSSOCK_THREADS", "must be a whole number above 0", text)
         threads = int(text)
-    if not 1 <= threads <= 4096:
-        raise InputError.of("threads", "must be from 1 to 4096", threads)
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096:
+        raise InputError.of("threads", "must be a whole number from 1 to 4096", threads)
     return threads
 
 
@@ -51,8 +51,9 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any) -> None
         kernel(0, threads, *args)
     finally:
         # The others write into our arrays: never leave them running behind the caller's back.
-        for other in others:
-            other.result()
+        wait(others)
+    for other in others:
+        other.result()
 
 
 def _pool_of(size: int) -> ThreadPoolExecutor:

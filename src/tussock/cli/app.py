@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from tussock.cli import bench, demo, scan, sensors
+from tussock.cli import (
+    bench,
+    dataset,
+    demo,
+    motion,
+    pack,
+    render,
+    replay,
+    scan,
+    scenes,
+    sensors,
+    stream,
+    validate,
+    view,
+)
 from tussock.errors import TussockError
 
 __all__ = ["app", "main"]
@@ -20,8 +34,18 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(scan.scan)
+app.command()(stream.stream)
+app.command()(replay.replay)
+app.command()(render.render)
+app.command()(dataset.dataset)
+app.command()(view.view)
 app.command()(sensors.sensors)
 app.command()(bench.bench)
+app.command()(scenes.scenes)
+app.command()(motion.motion)
+app.command()(pack.pack)
+app.command()(pack.unpack)
+app.command()(validate.validate)
 
 
 @app.callback(invoke_without_command=True)

@@ -18,7 +18,15 @@ def bench(
     """Measure whole scans against a loop that only traces the same rays."""
     from rich.table import Table
 
-    from tussock.bench import bench_sensor, machine, measure, peak_memory
+    from tussock.bench import (
+        bench_sensor,
+        everything_on,
+        machine,
+        measure,
+        measure_mirrors_unused,
+        peak_memory,
+        shiny,
+    )
     from tussock.cli.console import out, print_json, waiting
     from tussock.poses import Pose
     from tussock.scene.courtyard import courtyard
@@ -34,6 +42,14 @@ def bench(
     for rays in (1, 9):
         with waiting(f"meadow, {rays} ray(s)", quiet=as_json):
             cases.append(measure("meadow", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
+    with waiting("meadow, no mirrors", quiet=as_json):
+        cases.append(
+            measure_mirrors_unused("no mirrors", world, bench_sensor(9), place, rounds=rounds, threads=threads)
+        )
+    with waiting("meadow, everything on", quiet=as_json):
+        world = World(shiny(meadow()))
+        sensor = everything_on(bench_sensor(9))
+        cases.append(measure("everything on", world, sensor, place, rounds=rounds, threads=threads))
     if full:
         with waiting("building the courtyard", quiet=as_json) as built:
             world = World(courtyard(full=True))
@@ -55,6 +71,7 @@ def bench(
             f"{case.ratio:.3f}", f"{case.rays_per_s / 1e6:.1f}", f"{case.times_real_time:.1f}",
         )  # fmt: skip
     out.print(table)
+    out.print("no mirrors: here bare is the same scan with max_bounces = 0", markup=False)
     if full:
         out.print(
             f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB"

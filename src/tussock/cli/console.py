@@ -15,8 +15,8 @@ __all__ = ["out", "print_json", "said", "steps", "waiting"]
 
 T = TypeVar("T")
 
-out = Console(highlight=False)
-said = Console(stderr=True, highlight=False)
+out = Console(highlight=False, soft_wrap=True)
+said = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:

@@ -1,32 +1,108 @@
-"""Where a command's scene, sensor and pose come from."""
+"""Where a command's scene, sensor, pose and seed come from.
+
+A source may bring more than a scene: a pack has what was packed with it, a .blend has cameras that stand for sensors,
+a ready scene knows a good place. What the command line says goes before all of it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tussock.errors import InputError, nearest
 from tussock.poses import Pose, Trajectory
 
 if TYPE_CHECKING:
     from tussock.scene.scene import Scene
+    from tussock.sensors.sensor import Sensor
 
-__all__ = ["open_pose", "open_scene"]
+__all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_utc"]
+
+_PLACE = Pose.at(z=2.0)
+_SUFFIXES = (".toml", ".tussock", ".blend")
 
 
-def open_scene(name: str) -> Scene:
-    """A scene file by its path, or a ready scene by its name."""
-    from tussock.scene.ready import ready_scene, ready_scene_names
-    from tussock.scene.scene_file import load_scene
+@dataclass(frozen=True)
+class Station:
+    """A sensor and where it is."""
+
+    name: str
+    sensor: Sensor | None
+    place: Pose | Trajectory
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scene and what came with it."""
+
+    scene: Scene
+    stations: list[Station] = field(default_factory=list)
+    place: Pose | Trajectory = _PLACE
+    seed: int = 0
+    no_sensor: str = "is required; name one of the catalogue (see `tussock sensors`)"
+    """what to say where no sensor is given and none came along"""
+    kept: Any = None
+    """what must live as long as the source, such as an unpacked folder"""
+
+    def station(
+        self, sensor: str | None, pose: str | None, trajectory: Path | None, *, need_sensor: bool = True
+    ) -> Station:
+        """The one sensor to use: a camera's or pack's own, or one of the catalogue."""
+        own = {station.name: station for station in self.stations}
+        if sensor is None and len(own) > 1:
+            raise InputError(f"sensor: the scene has several; choose one of {', '.join(sorted(own))}")
+        found = own.get(sensor) if sensor is not None else next(iter(own.values()), None)
+        if found is None:
+            if sensor is None and need_sensor:
+                raise InputError(f"sensor: {self.no_sensor}")
+            found = Station(sensor or "", _load(sensor) if sensor else None, self.place)
+        if pose is not None or trajectory is not None:
+            found = Station(found.name, found.sensor, open_pose(pose, trajectory))
+        return found
+
+
+def _load(sensor: str) -> Sensor:
+    from tussock.sensors.catalogue import load_sensor
+
+    return load_sensor(sensor)
+
+
+def open_source(name: str) -> Source:
+    """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
+    from tussock.scene.ready import ready_pose, ready_scene, ready_scene_names
 
     path = Path(name)
     if name in ready_scene_names():
-        return ready_scene(name)
-    if path.suffix == ".toml":
-        return load_scene(path)
-    if path.suffix:
-        raise InputError.of("scene", "must be a scene file (.toml) or a ready scene", name)
+        return Source(ready_scene(name), place=ready_pose(name))
+    suffix = path.suffix.lower()
+    if suffix == ".toml":
+        from tussock.scene.scene_file import load_scene
+
+        return Source(load_scene(path))
+    if suffix == ".tussock":
+        from tussock.pack import load_pack
+
+        packed = load_pack(path)
+        place = packed.path or _PLACE
+        stations = [Station(packed.sensor.name, packed.sensor, place)] if packed.sensor else []
+        return Source(packed.scene, stations, place, packed.seed, kept=packed)
+    if suffix == ".blend":
+        from tussock.blender.load import load_blend
+
+        blend = load_blend(path)
+        stations = [Station(s.name, s.sensor, s.path) for s in blend.sensors]
+        none = f"{path}: no camera is one; give a camera the property tussock_sensor, or name one of the catalogue"
+        return Source(blend.scene, stations, no_sensor=none)
+    if suffix:
+        raise InputError.of("scene", f"must be a file ({', '.join(_SUFFIXES)}) or a ready scene", name)
     raise InputError(f"scene {name!r}: no such ready scene; {nearest(name, ready_scene_names())}")
+
+
+def open_scene(name: str) -> Scene:
+    """The scene alone."""
+    return open_source(name).scene
 
 
 def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:
@@ -35,4 +111,13 @@ def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:
         raise InputError("pose: give either --pose or --trajectory, not both")
     if trajectory is not None:
         return Trajectory.load(trajectory)
-    return Pose.parse(pose) if pose is not None else Pose.at(z=2.0)
+    return Pose.parse(pose) if pose is not None else _PLACE
+
+
+def parse_utc(text: str) -> float:
+    """Unix time [s] of a date and time; without a zone it is UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError.of("utc", "must be a date and time", text, "for example 2025-01-01T00:00:00") from None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

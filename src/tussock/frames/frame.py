@@ -73,7 +73,8 @@ class Frame:
     @property
     def pulses(self) -> int:
         """How many pulses were fired, with or without return."""
-        return int(self.meta.get("pulses", len(np.unique(self.pulse))))
+        known = self.meta.get("pulses")
+        return len(np.unique(self.pulse)) if known is None else int(known)
 
     def select(self, rows: Any) -> Frame:
         """The chosen rows (a mask or indices) as a frame of their own."""

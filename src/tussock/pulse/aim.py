@@ -32,7 +32,6 @@ def aim_lanes(firing: Any, poses: Any, first: int, key0: Any, key1: Any, frame: 
     last = len(firing.lasers) - 1
     every = 0 if len(firing.origins) == 1 else 1
     wander = firing.pointing_sigma > np.float32(0.0)
-    ray_time = 1.0 / firing.period
     spread = len(firing.stencil) > 1 or wander or firing.spot != 0
     for l in range(LANES):
         p = min(first + l, last)
@@ -40,7 +39,7 @@ def aim_lanes(firing: Any, poses: Any, first: int, key0: Any, key1: Any, frame: 
         aim[ORIGIN, l] = turn[9, l] + turn[0, l] * x + turn[1, l] * y + turn[2, l] * z
         aim[ORIGIN + 1, l] = turn[10, l] + turn[3, l] * x + turn[4, l] * y + turn[5, l] * z
         aim[ORIGIN + 2, l] = turn[11, l] + turn[6, l] * x + turn[7, l] * y + turn[8, l] * z
-        aim[RAY_TIME, l] = min(firing.offsets[p] * ray_time, 1.0)
+        aim[RAY_TIME, l] = min(firing.offsets[p] / firing.period, 1.0)
         x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
         _turned(turn, l, x, y, z, aim, AXIS)
         if spread:
@@ -158,9 +157,7 @@ def load_lanes(
 
 
 @kernel
-def _draw_directions(
-    packet: Any, aim: Any, firing: Any, k: int, first: int, key0: Any, key1: Any, frame: Any
-) -> None:
+def _draw_directions(packet: Any, aim: Any, firing: Any, k: int, first: int, key0: Any, key1: Any, frame: Any) -> None:
     """Directions drawn evenly over the spot, anew for every pulse."""
     for l in range(LANES):
         words = philox(key0, key1, first + l, frame, k, _BEAM_SAMPLE)

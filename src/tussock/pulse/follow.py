@@ -5,8 +5,7 @@ A surface may be mirror, glass, and a little of both. Each part goes on as a ray
 optical path. Light passes every mirror and pane twice, out and back, so a surface that turns or passes the
 share s leaves s² of the energy.
 
-Waiting rays stand in a stack and are traced in packets like all others. Around glass is air: a body of glass in
-water, or one inside another, is beyond it.
+Waiting rays stand in a stack and are traced in packets like all others.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import kernel, loop_kernel
-from tussock.pulse.scatter import cosine_of_hit, resolve_hit, returned_energy
+from tussock.kernels import kernel
+from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.signal.bending import reflected, refracted
 from tussock.trace import packets as row
 from tussock.trace.packets import LANES, NOTHING, intersect
@@ -26,116 +26,91 @@ from tussock.trace.world import INDEX, MIRROR, TRANSMISSION
 __all__ = ["Waiting", "extra_hits", "follow_lanes", "new_waiting"]
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
-_SKIN = np.float32(2.0**-21)  # off the surface, as a share of the coordinates: four steps of a float32
-# Sixteen rays leave at most two each; every sixteen taken off the stack put at most two each back, 16 times.
-_DEPTH = 2 * LANES + 16 * LANES
+_SKIN = np.float32(1e-4)  # [m] how far off the surface it starts
+_DEPTH = 256
 
 
 class Waiting(NamedTuple):
-    """The stack of rays still to be traced, and the sixteen that are being traced."""
+    """The stack of rays still to be traced."""
 
     rays: Any
     """origin, direction, energy, path so far [m], refractive index around it, ray time; shape (depth, 10)"""
-    owners: Any
-    """lane of the pulse that the ray belongs to, and how often it has gone on; shape (depth, 2)"""
-    traced: Any
-    """as `rays`, shape (lanes, 10)"""
-    traced_owners: Any
-
-
-@kernel
-def new_waiting() -> Waiting:
-    return Waiting(
-        np.empty((_DEPTH, 10), np.float32), np.empty((_DEPTH, 2), np.int64),
-        np.empty((LANES, 10), np.float32), np.empty((LANES, 2), np.int64),
-    )  # fmt: skip
+    lanes: Any
+    bounces: Any
 
 
 @kernel
 def extra_hits(rays: int) -> int:
-    """Room for hits of a pulse beyond one a sub-ray: four each (two panes) and some; beyond it the dimmest go."""
-    return 4 * rays + 20
+    """Room for hits of a pulse beyond one a sub-ray; what a pulse meets after that is dropped."""
+    return 16 + 8 * rays
 
 
-@loop_kernel
+@kernel
+def new_waiting() -> Waiting:
+    return Waiting(np.empty((_DEPTH, 10), np.float32), np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64))
+
+
+@kernel
 def follow_lanes(
-    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, receiving: Any, rays: int, hits: Any,
-    waiting: Any, lanes: int,
+    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, volumes: Any, walk: Any,
+    receiving: Any, hits: Any, waiting: Any, first: int, lanes: int,
 ) -> None:  # fmt: skip
     """Follow the rays of a traced and scattered packet until none is left."""
     count = 0
     for l in range(lanes):
-        if hits.materials[l] >= 0:
-            count = _push(packet, tables, receiving, hits.materials[l], l, l, 0, np.float32(1.0), np.float32(0.0),
-                          np.float32(1.0), waiting, count)  # fmt: skip
+        material = hits.materials[l]
+        if material >= 0:
+            count = _push(packet, tables, receiving, material, l, l, np.float32(1.0), np.float32(0.0), np.float32(1.0),
+                          0, waiting, count)  # fmt: skip
     while count > 0:
         taken = min(count, LANES)
         count -= taken
-        _load(packet, bits, masks, receiving, waiting, count, taken)
+        owners = waiting.lanes[count : count + taken].copy()
+        bounces = waiting.bounces[count : count + taken].copy()
+        rays = waiting.rays[count : count + taken].copy()
+        for l in range(LANES):
+            w = min(l, taken - 1)
+            for i in range(3):
+                packet[row.ORG_X + i, l] = rays[w, i]
+                packet[row.DIR_X + i, l] = rays[w, 3 + i]
+            packet[row.TNEAR, l] = _SKIN
+            packet[row.TIME, l] = rays[w, 9]
+            packet[row.TFAR, l] = (receiving.max_range - rays[w, 7]) / rays[w, 8]
+            bits[row.GEOM, l] = NOTHING
+            bits[row.INST, l] = NOTHING
+            bits[row.INST_PRIM, l] = 0
+            masks[l] = NOTHING if l < taken else 0
         intersect(standing, packet, masks)
         if moving != 0:
             intersect(moving, packet, masks)
+        if len(volumes.model) > 0:
+            volumes_in_the_way(packet, bits, masks, taken, owners, first, volumes, walk, receiving.key0,
+                               receiving.key1, receiving.frame)  # fmt: skip
         for l in range(taken):
             material = resolve_hit(packet, bits, tables, l)
             if material < 0:
                 continue
-            owner, bounces = waiting.traced_owners[l, 0], waiting.traced_owners[l, 1]
-            energy, path, index = waiting.traced[l, 6], waiting.traced[l, 7], waiting.traced[l, 8]
+            owner, energy, path, index = owners[l], rays[l, 6], rays[l, 7], rays[l, 8]
             distance = path + packet[row.TFAR, l] * index
-            back = returned_energy(tables, receiving, material, cosine_of_hit(packet, l), distance, energy)
-            if back > np.float32(0.0):
-                _keep(bits, hits, rays, owner, l, distance, back)
+            back = energy * energy_of_hit(packet, bits, tables, volumes, receiving, material, l, distance)
+            at = hits.used[owner]
+            if back > np.float32(0.0) and at < hits.ranges.shape[0]:
+                hits.ranges[at, owner], hits.energies[at, owner] = distance, back
+                hits.ids[0, at, owner] = bits[row.GEOM, l]
+                hits.ids[1, at, owner] = bits[row.PRIM, l]
+                hits.ids[2, at, owner] = bits[row.INST_PRIM, l]
+                hits.used[owner] = at + 1
             count = _push(
-                packet, tables, receiving, material, l, owner, bounces, energy, path, index, waiting, count
+                packet, tables, receiving, material, l, owner, energy, path, index, bounces[l], waiting, count
             )
     for l in range(LANES):
         masks[l] = NOTHING
 
 
-@loop_kernel
-def _load(packet: Any, bits: Any, masks: Any, receiving: Any, waiting: Any, first: int, taken: int) -> None:
-    """Put the rays ``first`` to ``first + taken`` of the stack into the packet; the other lanes are idle."""
-    for l in range(LANES):
-        w = first + min(l, taken - 1)
-        for i in range(10):
-            waiting.traced[l, i] = waiting.rays[w, i]
-        for i in range(2):
-            waiting.traced_owners[l, i] = waiting.owners[w, i]
-        for i in range(3):
-            packet[row.ORG_X + i, l] = waiting.rays[w, i]
-            packet[row.DIR_X + i, l] = waiting.rays[w, 3 + i]
-        packet[row.TNEAR, l] = np.float32(0.0)
-        packet[row.TFAR, l] = (receiving.max_range - waiting.rays[w, 7]) / waiting.rays[w, 8]
-        packet[row.TIME, l] = waiting.rays[w, 9]
-        bits[row.GEOM, l] = NOTHING
-        bits[row.INST, l] = NOTHING
-        bits[row.INST_PRIM, l] = 0
-        masks[l] = NOTHING if l < taken else 0
-
-
-@loop_kernel
-def _keep(bits: Any, hits: Any, rays: int, owner: int, l: int, distance: Any, energy: Any) -> None:
-    """One more hit of the pulse ``owner``: into a free row, or into that of its dimmest hit on the way."""
-    at = hits.used[owner]
-    if at < hits.ranges.shape[0]:
-        hits.used[owner] = at + 1
-    else:
-        at = rays
-        for k in range(rays, hits.ranges.shape[0]):
-            if hits.energies[k, owner] < hits.energies[at, owner]:
-                at = k
-        if hits.energies[at, owner] >= energy:
-            return
-    hits.ranges[at, owner], hits.energies[at, owner] = distance, energy
-    hits.ids[0, at, owner] = bits[row.GEOM, l]
-    hits.ids[1, at, owner] = bits[row.PRIM, l]
-    hits.ids[2, at, owner] = bits[row.INST_PRIM, l]
-
-
-@loop_kernel
+@kernel
 def _push(
-    packet: Any, tables: Any, receiving: Any, material: Any, l: int, owner: int, bounces: int, energy: Any, path: Any,
-    index: Any, waiting: Any, count: int,
+    packet: Any, tables: Any, receiving: Any, material: Any, l: int, owner: int, energy: Any, path: Any, index: Any,
+    bounces: int, waiting: Any, count: int,
 ) -> int:  # fmt: skip
     """Put what goes on from the hit of lane ``l`` onto the stack; the new height of the stack."""
     mirror, through = tables.optics[material, MIRROR], tables.optics[material, TRANSMISSION]
@@ -145,10 +120,13 @@ def _push(
     nx, ny, nz = packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l]
     unit = np.float32(1.0) / np.float32(math.sqrt(nx * nx + ny * ny + nz * nz + np.float32(1e-37)))
     nx, ny, nz = nx * unit, ny * unit, nz * unit
+    t = packet[row.TFAR, l]
+    here = path + t * index
+    x, y, z = packet[row.ORG_X, l] + t * dx, packet[row.ORG_Y, l] + t * dy, packet[row.ORG_Z, l] + t * dz
     left = energy * mirror * mirror
     if left > _FAINT and count < _DEPTH:
         rx, ry, rz = reflected(dx, dy, dz, nx, ny, nz)
-        _set(packet, l, rx, ry, rz, nx, ny, nz, left, path, index, index, owner, bounces, waiting, count)
+        _set(waiting, count, x, y, z, rx, ry, rz, left, here, index, packet[row.TIME, l], owner, bounces + 1)
         count += 1
     left = energy * through * through
     if left > _FAINT and count < _DEPTH:
@@ -156,26 +134,17 @@ def _push(
         beyond = tables.optics[material, INDEX] if entering else np.float32(1.0)
         rx, ry, rz, passed = refracted(dx, dy, dz, nx, ny, nz, index / beyond)
         beyond = beyond if passed else index
-        _set(packet, l, rx, ry, rz, nx, ny, nz, left, path, index, beyond, owner, bounces, waiting, count)
+        _set(waiting, count, x, y, z, rx, ry, rz, left, here, beyond, packet[row.TIME, l], owner, bounces + 1)
         count += 1
     return count
 
 
-@loop_kernel
+@kernel
 def _set(
-    packet: Any, l: int, dx: Any, dy: Any, dz: Any, nx: Any, ny: Any, nz: Any, energy: Any, path: Any, index: Any,
-    beyond: Any, owner: int, bounces: int, waiting: Any, at: int,
+    waiting: Any, at: int, x: Any, y: Any, z: Any, dx: Any, dy: Any, dz: Any, energy: Any, path: Any, index: Any,
+    time: Any, owner: int, bounces: int,
 ) -> None:  # fmt: skip
-    """Write the ray (dx, dy, dz) that leaves the hit of lane ``l``, a hair off the surface on its own side."""
-    t = packet[row.TFAR, l]
-    x = packet[row.ORG_X, l] + t * packet[row.DIR_X, l]
-    y = packet[row.ORG_Y, l] + t * packet[row.DIR_Y, l]
-    z = packet[row.ORG_Z, l] + t * packet[row.DIR_Z, l]
-    hair = _SKIN * max(abs(x), abs(y), abs(z), t, np.float32(1.0))
-    if dx * nx + dy * ny + dz * nz < np.float32(0.0):
-        hair = -hair
-    rays = waiting.rays
-    rays[at, 0], rays[at, 1], rays[at, 2] = x + hair * nx, y + hair * ny, z + hair * nz
-    rays[at, 3], rays[at, 4], rays[at, 5] = dx, dy, dz
-    rays[at, 6], rays[at, 7], rays[at, 8], rays[at, 9] = energy, path + t * index, beyond, packet[row.TIME, l]
-    waiting.owners[at, 0], waiting.owners[at, 1] = owner, bounces + 1
+    ray = waiting.rays[at]
+    ray[0], ray[1], ray[2], ray[3], ray[4], ray[5] = x, y, z, dx, dy, dz
+    ray[6], ray[7], ray[8], ray[9] = energy, path, index, time
+    waiting.lanes[at], waiting.bounces[at] = owner, bounces

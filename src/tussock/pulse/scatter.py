@@ -15,7 +15,7 @@ from tussock.trace.normals import world_normal
 from tussock.trace.packets import LANES, NOTHING
 from tussock.trace.world import DIFFUSE, RETRO, SHININESS, SPECULAR, material_of
 
-__all__ = ["cosine_of_hit", "resolve_hit", "returned_energy", "scatter_lanes"]
+__all__ = ["resolve_hit", "returned_energy", "scatter_lanes"]
 
 
 @inline_kernel
@@ -26,30 +26,21 @@ def scatter_lanes(packet: Any, bits: Any, tables: Any, receiving: Any, k: int, h
         hits.materials[l] = material
         hits.energies[k, l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]
         hits.ids[0, k, l] = bits[row.GEOM, l]
-    # Short loops over few arrays: these become vector code.
     for l in range(LANES):
-        cosine = cosine_of_hit(packet, l)
+        cosine = cos_incidence(
+            packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l],
+            packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
+        )  # fmt: skip
         hits.energies[k, l] = lambert(hits.energies[k, l], cosine)
-    for l in range(LANES):
         hits.ranges[k, l] = packet[row.TFAR, l]
-    for l in range(LANES):
         hits.ids[1, k, l] = bits[row.PRIM, l]
         hits.ids[2, k, l] = bits[row.INST_PRIM, l]
     if tables.shines or receiving.limit_far > 0 or receiving.spreading_reference > 0 or receiving.extinction > 0:
         for l in range(LANES):
             if hits.materials[l] >= 0:
                 hits.energies[k, l] = returned_energy(
-                    tables, receiving, hits.materials[l], cosine_of_hit(packet, l), hits.ranges[k, l], np.float32(1.0)
+                    packet, tables, receiving, hits.materials[l], l, hits.ranges[k, l]
                 )
-
-
-@inline_kernel
-def cosine_of_hit(packet: Any, l: int) -> Any:
-    """|cos θ| between ray and surface of lane ``l``."""
-    return cos_incidence(
-        packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l],
-        packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
-    )  # fmt: skip
 
 
 @inline_kernel
@@ -68,23 +59,24 @@ def resolve_hit(packet: Any, bits: Any, tables: Any, l: int) -> Any:
             tables.geometry_steps[bits[row.INST, l]], tables.geometry_copies[bits[row.INST, l]], packet[row.TIME, l],
             packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
         )  # fmt: skip
-    else:
+    elif bits[row.GEOM, l] < tables.first_volume:
         bits[row.INST_PRIM, l] = 0  # Embree says "none" where it traced no instance; it is the only copy
     return material_of(tables, bits[row.GEOM, l], bits[row.PRIM, l])
 
 
 @kernel
-def returned_energy(tables: Any, receiving: Any, material: Any, cosine: Any, distance: Any, share: Any) -> Any:
-    """What the receiver gets of a ray that met a material after the path ``distance`` [m].
-
-    ``share`` is what mirrors and glass on the way have left of it.
-    """
-    optics, diffuse = tables.optics, tables.optics[material, DIFFUSE]
-    shine = glint(optics[material, SPECULAR], optics[material, SHININESS], optics[material, RETRO], cosine)
+def returned_energy(packet: Any, tables: Any, receiving: Any, material: Any, l: int, distance: Any) -> Any:
+    """What the receiver gets of a ray of energy 1 that met a material after the path ``distance`` [m]."""
+    cosine = cos_incidence(
+        packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l],
+        packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
+    )  # fmt: skip
+    optics = tables.optics[material]
+    reflectivity = optics[DIFFUSE] + optics[SPECULAR] + optics[RETRO]
     if not detected(
-        share * (diffuse + shine), distance, receiving.limit_near, receiving.limit_far, receiving.limit_at_near,
+        reflectivity, distance, receiving.limit_near, receiving.limit_far, receiving.limit_at_near,
         receiving.limit_at_far,
     ):  # fmt: skip
         return np.float32(0.0)
-    energy = share * (lambert(diffuse, cosine) + shine)
+    energy = lambert(optics[DIFFUSE], cosine) + glint(optics[SPECULAR], optics[SHININESS], optics[RETRO], cosine)
     return after_loss(energy, distance, receiving.spreading_reference, receiving.extinction)

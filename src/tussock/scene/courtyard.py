@@ -18,6 +18,7 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground
 from tussock.scene.relief import Relief
+from tussock.scene.scatter import Ground
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.scene.tree import tree
@@ -56,7 +57,7 @@ def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
     return scene
 
 
-def grass_on(relief: Relief, side: int, *, seed: int) -> Placements:
+def grass_on(relief: Ground, side: int, *, seed: int) -> Placements:
     """Tiles of 1 m that cover a square of ``side`` m: quarter turns by chance, 80 % to 120 % of their height."""
     rng = np.random.Generator(np.random.Philox(seed + 1))
     middle = np.arange(side) + 0.5 - side / 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tussock.errors import InputError, nearest
 
-__all__ = ["LABELS", "UNLABELLED", "label_id"]
+__all__ = ["LABELS", "STUFF", "UNLABELLED", "label_id"]
 
 UNLABELLED = "unlabelled"
 
@@ -50,6 +50,13 @@ LABELS: dict[str, int] = {
     "mirror": 113,
     "glass": 114,
 }
+
+STUFF: frozenset[str] = frozenset((
+    UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
+    "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
+    "wall", "water", "mirror", "glass",
+))  # fmt: skip
+"""labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 
 
 def label_id(name: str, known: dict[str, int] | None = None) -> int:

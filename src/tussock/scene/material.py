@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from tussock.scene.response import VegetationResponse
+from tussock.scene.texture import TextureField
 from tussock.settings import Settings
 
 __all__ = ["Material"]
@@ -33,6 +35,14 @@ class Material(Settings):
     """of the inside of a closed body that transmits; keep 1 for a pane modelled as a single sheet"""
     color: tuple[Fraction, Fraction, Fraction] | None = None
     """linear RGB for pictures, 0 to 1"""
+    texture: TextureField | None = None
+    """a picture instead of the colour, where the mesh has texture coordinates"""
+    translucency: Fraction = 0.0
+    """share of the colour that thin leaves also have in light from behind; for pictures"""
+    variation: Fraction = 0.0
+    """how much the colour differs from place to place and from plant to plant; for pictures"""
+    response: VegetationResponse | None = None
+    """range error of pulses that meet it, for coarse shapes that stand for plants; None: as the object says"""
     label: str | None = None
     """class label of triangles of this material; overrides the object's (a tree's trunk and leaves)"""
 

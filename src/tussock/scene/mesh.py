@@ -25,6 +25,8 @@ class Mesh:
     materials: tuple[Material, ...] = (Material(),)
     triangle_materials: NDArray[np.uint16] | None = field(default=None)
     """index into `materials`, shape (m,); None: all triangles have the first"""
+    uv: NDArray[np.float32] | None = field(default=None)
+    """texture coordinates (s, t) of the vertices, t up, shape (n, 2); None: the mesh shows no textures"""
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such below
@@ -58,6 +60,13 @@ class Mesh:
                     low if low < 0 else high,
                 )
             object.__setattr__(self, "triangle_materials", np.ascontiguousarray(chosen, np.uint16))
+        if self.uv is not None:
+            uv = np.ascontiguousarray(self.uv, np.float32)
+            if uv.shape != (len(vertices), 2):
+                raise InputError.of("mesh uv", "must be two numbers a vertex", uv.shape)
+            if not np.isfinite(uv).all():
+                raise InputError("mesh uv: must be finite, got NaN or infinity")
+            object.__setattr__(self, "uv", uv)
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "triangles", np.ascontiguousarray(triangles, np.uint32))
 
@@ -68,10 +77,12 @@ class Mesh:
         triangles: ArrayLike,
         materials: tuple[Material, ...] = (Material(),),
         triangle_materials: ArrayLike | None = None,
+        uv: ArrayLike | None = None,
     ) -> Mesh:
         """From anything that NumPy takes as arrays of these shapes."""
         chosen = None if triangle_materials is None else np.asarray(triangle_materials)
-        return cls(np.asarray(vertices), np.asarray(triangles), materials, chosen)
+        corners = None if uv is None else np.asarray(uv)
+        return cls(np.asarray(vertices), np.asarray(triangles), materials, chosen, corners)
 
     @classmethod
     def joined(cls, parts: Sequence[Mesh]) -> Mesh:
@@ -86,11 +97,15 @@ class Mesh:
         chosen = [
             np.array([number[m] for m in part.materials], np.uint16)[part.material_of_triangles] for part in parts
         ]
+        uv = None
+        if any(part.uv is not None for part in parts):
+            uv = np.concatenate([np.zeros((len(p.vertices), 2), np.float32) if p.uv is None else p.uv for p in parts])
         return cls(
             np.concatenate([part.vertices for part in parts]),
             np.concatenate([part.triangles + np.uint32(at) for part, at in zip(parts, offsets, strict=False)]),
             tuple(materials),
             np.concatenate(chosen) if len(materials) > 1 else None,
+            uv,
         )
 
     def painted(self, material: Material) -> Mesh:

@@ -9,8 +9,9 @@ What a camera sees is not what a LIDAR sees. A glTF material may carry its refle
 colour (0.2126 R + 0.7152 G + 0.0722 B, linear; the mean over its opaque part for a texture), as in Jayaraman et
 al.; green plants come out far too dark that way, so give theirs in the scene file. Without any colour a material
 has Tussock's default reflectance. A PLY or STL coloured face by face gets one material a colour, up to 64 of them;
-with more, or with coloured vertices, one of their mean colour. Textures are not sampled per triangle, and an OBJ
-whose MTL file is missing loses the names of its materials.
+with more, or with coloured vertices, one of their mean colour. Pictures see the base colour texture itself, where
+the mesh has texture coordinates; a texture file that is missing is an error. An OBJ whose MTL file is missing loses
+the names of its materials.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,7 @@ from tussock.errors import InputError, nearest
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.mesh_ply import is_tussock_ply, load_ply, save_ply
+from tussock.scene.texture import Texture
 
 __all__ = ["MESH_SUFFIXES", "load_mesh", "save_mesh"]
 
@@ -87,6 +90,7 @@ def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         # NumPy's text parser only warns when it stops at something that is no number.
         warnings.filterwarnings("error", message=".*string or file could not be read.*")
         _refuse_cut_short(path)
+        _refuse_missing_textures(path)
         scene: Any = trimesh.load_scene(str(path), process=False)
         extras = _gltf_materials(path)
         shapes: dict[str, Mesh] = {}
@@ -118,9 +122,27 @@ def _refuse_cut_short(path: Path) -> None:
         text = path.read_text(encoding="utf-8", errors="replace")
         short = re.search(r"^f[ \t]+\S+(?:[ \t]+\S+)?[ \t]*$", text, re.MULTILINE)
         if short:
-            raise InputError.of(
-                "OBJ face", "must have three corners or more", short.group(), "is the file cut short?"
-            )
+            raise InputError.of("OBJ face", "must have three corners or more", short.group(), "is the file cut short?")
+
+
+def _refuse_missing_textures(path: Path) -> None:
+    """trimesh leaves out a texture that it cannot find and says nothing."""
+    named: list[tuple[str, str]] = []
+    if path.suffix.lower() == ".obj":
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for library in re.findall(r"^mtllib[ \t]+(.+?)[ \t]*$", text, re.MULTILINE):
+            file = path.parent / library
+            if file.is_file():
+                lines = file.read_text(encoding="utf-8", errors="replace")
+                maps = re.findall(r"^[ \t]*map_kd[ \t]+(.+?)[ \t]*$", lines, re.MULTILINE | re.IGNORECASE)
+                named += [(library, name) for name in maps]
+    elif path.suffix.lower() == ".gltf":
+        images = json.loads(path.read_text(encoding="utf-8")).get("images", [])
+        uris = [str(image["uri"]) for image in images if "uri" in image]
+        named = [(path.name, unquote(uri)) for uri in uris if not uri.startswith("data:")]
+    for where, name in named:
+        if not (path.parent / name).is_file():
+            raise InputError.of(f"texture of {where}", "must be a file beside it", name, "add it or remove the line")
 
 
 def _refuse_missing_rows(elements: dict[str, Any]) -> None:
@@ -140,8 +162,7 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
         if len(colors) > _MOST_FACE_COLORS:
             colors, chosen = np.asarray(visual.face_colors)[:, :3].mean(0, keepdims=True), None
         materials = tuple(
-            named.unique(_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), _linear(c / 255)))
-            for c in colors
+            named.unique(_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), _linear(c / 255))) for c in colors
         )
     elif visual is not None and visual.defined and visual.kind == "vertex":
         mean = np.asarray(visual.vertex_colors)[:, :3].mean(0)
@@ -149,7 +170,8 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
     else:
         materials = (named.unique(_of_visual(getattr(visual, "material", None), gltf)),)
     one = chosen is None or len(materials) == 1
-    return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen)
+    uv = getattr(visual, "uv", None) if any(material.texture for material in materials) else None
+    return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv)
 
 
 def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
@@ -162,6 +184,8 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         factor = entry.get("pbrMetallicRoughness", {}).get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
         linear = np.clip(np.asarray(factor, float)[:3], 0, 1)
         picture = getattr(material, "baseColorTexture", None)
+        if picture is not None and entry.get("alphaMode", "OPAQUE") == "OPAQUE":
+            picture = picture.convert("RGB")
     else:
         # MTL does not say whether Kd is linear; the programs that write it mostly mean it so.
         diffuse = getattr(material, "diffuse", None)
@@ -169,19 +193,38 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         exact = np.asarray(getattr(material, "kwargs", {}).get("kd", ()), float)  # before trimesh rounds it
         linear = np.clip(exact, 0, 1) if exact.shape == (3,) else linear
         picture = getattr(material, "image", None)
+    texture = None
     if picture is not None:
+        texture = _tinted(picture, linear)
         linear = linear * _mean_color(picture)
     extras = entry.get("extras") if entry is not None else None
     given = extras if isinstance(extras, dict) else {}
     reflectance = given.get("lidar_reflectance", given.get("reflectance"))
-    return _of_color(name, linear, reflectance)
+    return _of_color(name, linear, reflectance, texture)
 
 
-def _of_color(name: str, linear: NDArray[np.float64], reflectance: Any = None) -> Material:
+def _of_color(
+    name: str, linear: NDArray[np.float64], reflectance: Any = None, texture: Texture | None = None
+) -> Material:
     if reflectance is None:
         reflectance = float(np.clip(linear @ (0.2126, 0.7152, 0.0722), 0, 1))
     color = tuple(float(c) for c in np.clip(linear, 0, 1))
-    return Material.parse({"name": name, "reflectance": reflectance, "color": color}, f"material {name!r}")
+    given = {"name": name, "reflectance": reflectance, "color": color}
+    if texture is not None:
+        given["texture"] = texture
+    return Material.parse(given, f"material {name!r}")
+
+
+def _tinted(picture: Any, linear: NDArray[np.float64]) -> Texture:
+    """The texture times the material's own colour, which mostly is white."""
+    texture = Texture.of_image(picture)
+    if np.allclose(linear, 1.0, atol=1e-3):
+        return texture
+    pixels = texture.pixels.copy()
+    colors = _linear(pixels[..., :3] / 255) * linear
+    srgb = np.where(colors <= 0.0031308, 12.92 * colors, 1.055 * np.maximum(colors, 1e-9) ** (1 / 2.4) - 0.055)
+    pixels[..., :3] = np.round(255 * srgb)
+    return Texture(pixels)
 
 
 def _mean_color(picture: Any) -> NDArray[np.float64]:
@@ -231,7 +274,8 @@ def _placed(mesh: Mesh, transform: NDArray[np.float64]) -> Mesh:
     turn, shift = transform[:3, :3], transform[:3, 3]
     mirrored = np.linalg.det(turn) < 0
     triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
-    return Mesh.of(mesh.vertices.astype(float) @ turn.T + shift, triangles, mesh.materials, mesh.triangle_materials)
+    vertices = mesh.vertices.astype(float) @ turn.T + shift
+    return Mesh.of(vertices, triangles, mesh.materials, mesh.triangle_materials, mesh.uv)
 
 
 def _without_flat_triangles(mesh: Mesh) -> Mesh:
@@ -241,7 +285,7 @@ def _without_flat_triangles(mesh: Mesh) -> Mesh:
     if not keep.any():
         raise InputError("mesh: holds no triangle with an area")
     chosen = None if mesh.triangle_materials is None else mesh.triangle_materials[keep]
-    return Mesh(mesh.vertices, mesh.triangles[keep], mesh.materials, chosen)
+    return Mesh(mesh.vertices, mesh.triangles[keep], mesh.materials, chosen, mesh.uv)
 
 
 def _about(path: Path, error: InputError) -> InputError:

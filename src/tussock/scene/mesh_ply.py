@@ -1,7 +1,8 @@
 """Tussock's own mesh file: a binary PLY that loses nothing.
 
-Vertices are float32 and triangles uint32, as in memory; each material is a JSON comment in the header, each
-triangle names its own. Other programs read the shape, and the materials' colours as face colours.
+Vertices are float32 and triangles uint32, as in memory; each material is a JSON comment in the header, with its
+texture, cut into lines that every reader can hold; each triangle names its own. Other programs read the shape, and
+the materials' colours as face colours.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ __all__ = ["is_tussock_ply", "load_ply", "save_ply"]
 
 _MARK = "comment tussock mesh 1"
 _MATERIAL = "comment material "
-_LONGEST_HEADER = 1 << 24
+_MORE = "comment material+ "
+_LONGEST_LINE = 900
+_LONGEST_HEADER = 1 << 28
 
 _VERTEX = np.dtype([("xyz", "<f4", 3)])
+_VERTEX_WITH_UV = np.dtype([("xyz", "<f4", 3), ("uv", "<f4", 2)])
 _FACE = np.dtype([("corners", "u1"), ("triangle", "<u4", 3), ("rgb", "u1", 3)])
 _FACE_OF_MATERIAL = np.dtype([*_FACE.descr, ("material", "<u2")])
 
@@ -41,9 +45,9 @@ def save_ply(mesh: Mesh, path: Path, *, force: bool = False) -> None:
         "ply",
         "format binary_little_endian 1.0",
         _MARK,
-        *(_MATERIAL + json.dumps(m.model_dump(mode="json", exclude_unset=True)) for m in mesh.materials),
+        *(line for material in mesh.materials for line in _lines(material)),
         f"element vertex {len(mesh.vertices)}",
-        *(f"property float {axis}" for axis in "xyz"),
+        *(f"property float {axis}" for axis in ("xyz" if mesh.uv is None else "xyzst")),
         f"element face {len(faces)}",
         "property list uchar uint vertex_indices",
         *(f"property uchar {color}" for color in ("red", "green", "blue")),
@@ -52,7 +56,8 @@ def save_ply(mesh: Mesh, path: Path, *, force: bool = False) -> None:
     ]
     with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
         file.write("\n".join(header).encode("ascii") + b"\n")
-        file.write(mesh.vertices.astype("<f4", copy=False).tobytes())
+        numbers = mesh.vertices if mesh.uv is None else np.concatenate([mesh.vertices, mesh.uv], 1)
+        file.write(numbers.astype("<f4", copy=False).tobytes())
         file.write(faces.tobytes())
 
 
@@ -71,30 +76,46 @@ def load_ply(path: Path) -> Mesh:
     try:
         lines = content[:end].decode("ascii").splitlines()
         counts = {words[1]: int(words[2]) for line in lines if (words := line.split())[0] == "element"}
-        materials = [
-            Material.parse(json.loads(line.removeprefix(_MATERIAL)), f"{path}: material")
-            for line in lines
-            if line.startswith(_MATERIAL)
-        ]
+        materials = [Material.parse(json.loads(text), f"{path}: material") for text in _joined(lines)]
+        corner = _VERTEX_WITH_UV if "property float s" in lines else _VERTEX
         layout = _FACE_OF_MATERIAL if "property ushort material" in lines else _FACE
         vertex_count, face_count = counts["vertex"], counts["face"]
     except (ValueError, KeyError, IndexError):
         raise InputError(f"{path}: the mesh file's header is damaged") from None
     start = end + len(b"end_header\n")
-    middle = start + vertex_count * _VERTEX.itemsize
+    middle = start + vertex_count * corner.itemsize
     expected = middle + face_count * layout.itemsize
     if len(content) != expected:
         raise InputError.of(str(path), f"the mesh file must have {expected} bytes", len(content), "it is damaged")
-    vertices = np.frombuffer(content, _VERTEX, vertex_count, start)["xyz"]
+    vertices = np.frombuffer(content, corner, vertex_count, start)
     faces = np.frombuffer(content, layout, face_count, middle)
     if (faces["corners"] != 3).any():
         raise InputError(f"{path}: the mesh file is damaged: not all faces are triangles")
     return Mesh(
-        vertices.copy(),
+        vertices["xyz"].copy(),
         faces["triangle"].copy(),
         tuple(materials),
         faces["material"].copy() if layout is _FACE_OF_MATERIAL else None,
+        vertices["uv"].copy() if corner is _VERTEX_WITH_UV else None,
     )
+
+
+def _lines(material: Material) -> list[str]:
+    """A material as one comment, or as several where it is long."""
+    text = json.dumps(material.model_dump(mode="json", exclude_unset=True))
+    pieces = [text[k : k + _LONGEST_LINE] for k in range(0, len(text), _LONGEST_LINE)]
+    return [(_MORE if k else _MATERIAL) + piece for k, piece in enumerate(pieces)]
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """The texts of the materials in a header; undoes `_lines`."""
+    texts: list[list[str]] = []
+    for line in lines:
+        if line.startswith(_MATERIAL):
+            texts.append([line.removeprefix(_MATERIAL)])
+        elif line.startswith(_MORE):
+            texts[-1].append(line.removeprefix(_MORE))
+    return ["".join(pieces) for pieces in texts]
 
 
 def _screen_colors(mesh: Mesh) -> NDArray[np.uint8]:

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError, nearest
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
+from tussock.scene.forms import Forms
 from tussock.scene.labels import LABELS, UNLABELLED, label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
+from tussock.scene.response import VegetationResponse
+from tussock.scene.volumes import Volumes
 
-__all__ = ["Scene", "SceneObject"]
+__all__ = ["PlacedVolumes", "Scene", "SceneObject"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,23 @@ class SceneObject:
     tags: frozenset[str] = frozenset()
     motion: Trajectory | None = None
     """``T_world_object`` over time; the placements are then relative to the moving object"""
+    response: VegetationResponse | None = None
+    """range error of pulses that meet it, see `tussock.scene.response`; None: as its tags and materials say"""
+    forms: Forms | None = None
+    """where the shape changes with time; ``mesh`` is the first of them"""
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedVolumes:
+    """Volumes in a scene, where their copies stand, and what they are called."""
+
+    id: int
+    """one numbering with the objects"""
+    name: str
+    volumes: Volumes
+    placements: Placements
+    label: str = UNLABELLED
+    tags: frozenset[str] = frozenset()
 
 
 class Scene:
@@ -43,6 +63,7 @@ class Scene:
             if not 0 <= number <= 65535:
                 raise InputError.of(f"label {label!r}", "must be a number from 0 to 65535", number)
         self.objects: list[SceneObject] = []
+        self.volumes: list[PlacedVolumes] = []
 
     def add(
         self,
@@ -56,25 +77,59 @@ class Scene:
         yaw: float = 0.0,
         scale: ArrayLike = 1.0,
         motion: Trajectory | None = None,
+        response: VegetationResponse | None = None,
+        forms: Forms | None = None,
     ) -> SceneObject:
         """Add an object: one copy at ``position`` [m] turned by ``yaw`` [rad], or many by ``placements``."""
         label_id(label, self.labels)
         for material in mesh.materials:
             if material.label is not None:
                 label_id(material.label, self.labels)
-        if placements is None:
-            place = np.zeros(3) if position is None else np.asarray(position, float)
-            if place.shape != (3,):
-                raise InputError.of("object position", "must be three numbers [m]", place.tolist())
-            placements = Placements.of(place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None])
-        elif position is not None or yaw != 0.0 or np.ndim(scale) > 0 or scale != 1.0:
-            raise InputError("object placements: give either placements or position, yaw and scale, not both")
-        if name is not None and any(known.name == name for known in self.objects):
-            raise InputError.of("object name", "must be unique in the scene", name)
-        number = len(self.objects) + 1
-        thing = SceneObject(number, name or f"object{number}", mesh, placements, label, frozenset(tags), motion)
+        placements = _placements(placements, position, yaw, scale)
+        number, name = self._numbered(name)
+        if forms is not None:
+            # What changes is built anew for every frame, like what moves: it moves, if only on the spot.
+            mesh, motion = forms.meshes[0], motion or Trajectory.standing(Pose())
+        thing = SceneObject(number, name, mesh, placements, label, frozenset(tags), motion, response, forms)
         self.objects.append(thing)
         return thing
+
+    def add_volumes(
+        self,
+        volumes: Volumes,
+        *,
+        name: str | None = None,
+        label: str = "vegetation",
+        tags: Iterable[str] = (),
+        placements: Placements | None = None,
+        position: ArrayLike | None = None,
+        yaw: float = 0.0,
+    ) -> PlacedVolumes:
+        """Add learned volumes: once at ``position`` [m] turned by ``yaw`` [rad], or many times by ``placements``.
+
+        They are as large as they were learned: a placement may turn and shift them, not scale them.
+        """
+        label_id(label, self.labels)
+        placements = _placements(placements, position, yaw, 1.0)
+        axes = placements.matrices[:, :, :3]
+        off = np.abs(axes @ np.swapaxes(axes, 1, 2) - np.eye(3)).max((1, 2))
+        if off.max() > 1e-6 or np.linalg.det(axes).min() < 0:
+            bad = int(np.argmax((off > 1e-6) | (np.linalg.det(axes) < 0)))
+            raise InputError.of(
+                f"placement {bad} of volumes", "must turn and shift only (scale 1, not mirrored)", axes[bad].tolist()
+            )
+        number, name = self._numbered(name)
+        thing = PlacedVolumes(number, name, volumes, placements, label, frozenset(tags))
+        self.volumes.append(thing)
+        return thing
+
+    def _numbered(self, name: str | None) -> tuple[int, str]:
+        """The next number, and the name given or made of it."""
+        known = [thing.name for thing in self.everything]
+        if name is not None and name in known:
+            raise InputError.of("object name", "must be unique in the scene", name)
+        number = len(known) + 1
+        return number, name or f"object{number}"
 
     def __getitem__(self, name: str) -> SceneObject:
         for thing in self.objects:
@@ -87,12 +142,16 @@ class Scene:
         if name not in self.materials:
             raise InputError(f"material {name!r}: no such material; {nearest(name, self.materials)}")
         changed: dict[int, Mesh] = {}
-        for index, thing in enumerate(self.objects):
-            mesh = thing.mesh
+
+        def repainted(mesh: Mesh) -> Mesh:
             if id(mesh) not in changed:
                 new = tuple(material if m.name == name else m for m in mesh.materials)
                 changed[id(mesh)] = mesh if new == mesh.materials else replace(mesh, materials=new)
-            self.objects[index] = replace(thing, mesh=changed[id(mesh)])
+            return changed[id(mesh)]
+
+        for index, thing in enumerate(self.objects):
+            forms = thing.forms and Forms(thing.forms.times, tuple(repainted(m) for m in thing.forms.meshes))
+            self.objects[index] = replace(thing, mesh=repainted(thing.mesh), forms=forms)
 
     @property
     def materials(self) -> dict[str, Material]:
@@ -106,21 +165,21 @@ class Scene:
 
     @property
     def placement_count(self) -> int:
-        return sum(len(thing.placements) for thing in self.objects)
+        return sum(len(thing.placements) for thing in self.everything)
+
+    @property
+    def everything(self) -> list[SceneObject | PlacedVolumes]:
+        """Objects and volumes: all that has a name and a number."""
+        return [*self.objects, *self.volumes]
 
     @property
     def bounds(self) -> NDArray[np.float64]:
         """lowest and highest corner of all that stands [m], shape (2, 3); moving objects as at their start"""
-        if not self.objects:
+        if not self.objects and not self.volumes:
             raise InputError("scene: is empty; add an object first")
-        corners = []
+        corners = [_box(thing.volumes.bounds, thing.placements) for thing in self.volumes]
         for thing in self.objects:
-            low, high = thing.mesh.bounds.astype(float)
-            middle, half = (low + high) / 2, (high - low) / 2
-            turn, shift = thing.placements.matrices[:, :, :3], thing.placements.matrices[:, :, 3]
-            centre = turn @ middle + shift
-            reach = np.abs(turn) @ half
-            box = np.stack([(centre - reach).min(0), (centre + reach).max(0)])
+            box = _box(thing.mesh.bounds.astype(float), thing.placements)
             if thing.motion is not None:
                 start = thing.motion.pose(thing.motion.times[0])
                 eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
@@ -129,3 +188,24 @@ class Scene:
             corners.append(box)
         stacked = np.stack(corners)
         return np.stack([stacked[:, 0].min(0), stacked[:, 1].max(0)])
+
+
+def _placements(placements: Placements | None, position: ArrayLike | None, yaw: float, scale: ArrayLike) -> Placements:
+    """The placements given, or the one that position, yaw and scale say."""
+    if placements is None:
+        place = np.zeros(3) if position is None else np.asarray(position, float)
+        if place.shape != (3,):
+            raise InputError.of("object position", "must be three numbers [m]", place.tolist())
+        return Placements.of(place[None], yaw=yaw, scale=np.atleast_1d(np.asarray(scale, float))[None])
+    if position is not None or yaw != 0.0 or np.ndim(scale) > 0 or scale != 1.0:
+        raise InputError("object placements: give either placements or position, yaw and scale, not both")
+    return placements
+
+
+def _box(bounds: NDArray[np.float64], placements: Placements) -> NDArray[np.float64]:
+    """Lowest and highest corner [m] of all copies of what lies within ``bounds``, both of shape (2, 3)."""
+    middle, half = bounds.mean(0), (bounds[1] - bounds[0]) / 2
+    turn, shift = placements.matrices[:, :, :3], placements.matrices[:, :, 3]
+    centre = turn @ middle + shift
+    reach = np.abs(turn) @ half
+    return np.stack([(centre - reach).min(0), (centre + reach).max(0)])

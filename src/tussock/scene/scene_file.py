@@ -8,7 +8,7 @@
     [[objects]]
     name = "house"
     label = "building"
-    box = {size_m = [8, 6, 5]}    # or mesh, ground, plane, sphere, cylinder, grow, like
+    box = {size_m = [8, 6, 5]}    # or mesh, terrain, ground, plane, sphere, cylinder, grow, like
     material = "wall"
     position_m = [0, 12, 2.5]
     yaw_deg = 30
@@ -20,6 +20,14 @@
     [objects.placements]
     positions_m = [[2, 0, 0], [4, 0, 0]]
     yaw_deg = [0, 90]
+
+    [[objects]]
+    name = "bushes"
+    grow = {kind = "shrub", height_m = 1.2}
+    [objects.scatter]             # over an earlier terrain or ground
+    on = "hills"
+    density_per_m2 = 0.05
+    spacing_m = 2
 
     [[objects]]
     name = "car"
@@ -34,26 +42,32 @@ Paths are relative to the file. A key that nobody knows is refused, and so is a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from tussock.errors import InputError, nearest
+from tussock.scene.height_field import HeightField
 from tussock.scene.labels import UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.mesh_files import load_mesh
 from tussock.scene.placements import Placements
+from tussock.scene.scatter import Ground
 from tussock.scene.scene import Scene
-from tussock.scene.scene_places import Finite, MotionTable, PlacementTable, Triple, placements_of
+from tussock.scene.scene_ground import ScatterTable, TerrainShape
+from tussock.scene.scene_places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
 from tussock.scene.scene_shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene.surfaces import SURFACES
 from tussock.settings import Settings, read_toml
 
 __all__ = ["ObjectTable", "SceneTable", "load_scene"]
 
-_SHAPES = ("mesh", "ground", "plane", "box", "sphere", "cylinder", "grow", "like")
+_SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like")
+Grounds = dict[str, tuple[Ground, tuple[float, float], tuple[float, float]]]
+"""what can be scattered on, by the object's name, with its size and its middle [m]"""
 _SINGLE = ("position_m", "yaw_deg", "rotation_deg", "scale")
 
 
@@ -69,6 +83,7 @@ class ObjectTable(Settings):
     mesh: Path | None = None
     up_axis: Literal["y", "z"] | None = None
     """which axis of the mesh file is up"""
+    terrain: TerrainShape | None = None
     ground: GroundShape | None = None
     plane: PlaneShape | None = None
     box: BoxShape | None = None
@@ -83,7 +98,9 @@ class ObjectTable(Settings):
     rotation_deg: Triple | None = None
     scale: Finite | Triple | None = None
     placements: PlacementTable | None = None
+    scatter: ScatterTable | None = None
     motion: MotionTable | None = None
+    forms: FormsTable | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectTable:
@@ -95,9 +112,13 @@ class ObjectTable(Settings):
         single = [key for key in _SINGLE if getattr(self, key) is not None]
         if self.placements is not None and single:
             raise ValueError(f"give either placements or {single[0]}, not both")
+        if self.scatter is not None and (self.placements is not None or single):
+            raise ValueError(f"give either scatter or {single[0] if single else 'placements'}, not both")
         return self
 
-    def build_placements(self, folder: Path) -> Placements:
+    def build_placements(self, folder: Path, grounds: Grounds) -> Placements:
+        if self.scatter is not None:
+            return self.scatter.build(folder, grounds)
         if self.placements is not None:
             return self.placements.build(folder)
         given: dict[str, Any] = {"positions_m": [self.position_m or (0.0, 0.0, 0.0)]}
@@ -127,11 +148,12 @@ class SceneTable(Settings):
 
 def load_scene(path: Path) -> Scene:
     """Read a scene file."""
-    table = SceneTable.parse(read_toml(path), str(path))
+    table = SceneTable.parse(_with_whole_paths(read_toml(path), path.parent), str(path))
     if not table.objects:
         raise InputError(f"{path}: objects: the scene is empty; add an object")
     scene = Scene(table.name, table.labels)
     shapes = _Shapes(path.parent, table.materials)
+    grounds: Grounds = {}
     for index, entry in enumerate(table.objects):
         where = f"{path}: objects.{index}" + (f" ({entry.name})" if entry.name else "")
         try:
@@ -140,9 +162,11 @@ def load_scene(path: Path) -> Scene:
                 name=entry.name,
                 label=entry.label,
                 tags=entry.tags,
-                placements=entry.build_placements(path.parent),
+                placements=entry.build_placements(path.parent, grounds),
                 motion=entry.motion.build(path.parent) if entry.motion else None,
+                forms=entry.forms.build(path.parent) if entry.forms else None,
             )
+            _note_ground(entry, path.parent, grounds)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         except MemoryError:
@@ -151,6 +175,30 @@ def load_scene(path: Path) -> Scene:
         if name not in shapes.used:
             raise InputError(f"{path}: materials.{name}: nothing uses it; {nearest(name, shapes.used)}")
     return scene
+
+
+def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
+    """Remember the heights of a terrain or a ground, where it stands level: others may be scattered on it."""
+    shape = entry.terrain or entry.ground
+    level = not (
+        entry.placements or entry.scatter or entry.motion or entry.yaw_deg or entry.rotation_deg or entry.scale
+    )
+    if shape is None or entry.name is None or not level:
+        return
+    field = shape.field(folder)
+    x, y, z = entry.position_m or (0.0, 0.0, 0.0)
+    centre = (field.centre[0] + x, field.centre[1] + y)
+    grounds[entry.name] = (HeightField(field.size, field.heights + z, centre), field.size, centre)
+
+
+def _with_whole_paths(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The textures of materials are named relative to the scene file."""
+    materials = table.get("materials")
+    for material in materials.values() if isinstance(materials, dict) else ():
+        texture = material.get("texture") if isinstance(material, dict) else None
+        if isinstance(texture, str) and not texture.startswith("data:"):
+            material["texture"] = str(folder / texture)
+    return table
 
 
 class _Shapes:
@@ -203,4 +251,4 @@ class _Shapes:
 
 
 def _with_materials(mesh: Mesh, materials: tuple[Material, ...]) -> Mesh:
-    return Mesh(mesh.vertices, mesh.triangles, materials, mesh.triangle_materials)
+    return replace(mesh, materials=materials)

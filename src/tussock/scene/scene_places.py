@@ -21,10 +21,12 @@ from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError, nearest
 from tussock.poses import Trajectory
+from tussock.scene.forms import Forms
+from tussock.scene.mesh_files import load_mesh
 from tussock.scene.placements import Placements
 from tussock.settings import Settings
 
-__all__ = ["MotionTable", "PlacementTable", "placements_of"]
+__all__ = ["FormsTable", "MotionTable", "PlacementTable", "placements_of"]
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Triple = tuple[Finite, Finite, Finite]
@@ -84,6 +86,18 @@ class MotionTable(Settings):
         if turns is None:
             turns = np.tile([0.0, 0.0, 0.0, 1.0], (len(positions), 1))
         return Trajectory(np.array(self.times_s, float), positions, turns)
+
+
+class FormsTable(Settings):
+    """``[objects.forms]``: the object's shape over time, a mesh file for each moment."""
+
+    times_s: list[Finite]
+    meshes: list[Path]
+
+    def build(self, folder: Path) -> Forms:
+        if len(self.times_s) != len(self.meshes):
+            raise InputError.of("forms", "must have one time for each mesh", (len(self.times_s), len(self.meshes)))
+        return Forms(np.array(self.times_s, float), tuple(load_mesh(folder / mesh) for mesh in self.meshes))
 
 
 def placements_of(given: dict[str, Any]) -> Placements:

@@ -28,6 +28,8 @@ from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["save_scene"]
 
+_LEFT_OUT = {"name", "texture"}
+"""of a material: its key in the file, and what only the mesh file has room for"""
 _LONGEST_LIST = 16
 """placements that still stand in the scene file itself"""
 
@@ -87,6 +89,12 @@ def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:
             first_with[id(thing.mesh)] = thing.name
             save_mesh(thing.mesh, folder / f"{file}.ply")
             entry["mesh"] = f"{called}/{file}.ply"
+        if thing.forms is not None:
+            names = [f"{file}-{number:05d}.ply" for number in range(len(thing.forms.meshes))]
+            for name, mesh in zip(names, thing.forms.meshes, strict=True):
+                save_mesh(mesh, folder / name)
+            meshes = [f"{called}/{name}" for name in names]
+            entry["forms"] = {"times_s": thing.forms.times.tolist(), "meshes": meshes}
         entry |= _standing(thing.placements.matrices, folder / f"{file}.npz", called)
         if thing.motion is not None:
             _save_motion(thing.motion, folder / f"{file}.tum")
@@ -105,7 +113,9 @@ def _plain_materials(scene: Scene) -> dict[str, dict[str, Any]]:
         for material in thing.mesh.materials:
             versions.setdefault(material.name, set()).add(material)
     return {
-        name: next(iter(kinds)).model_dump(mode="json", exclude={"name"}, exclude_unset=True, exclude_none=True)
+        name: next(iter(kinds)).model_dump(
+            mode="json", exclude={"name", "texture"}, exclude_unset=True, exclude_none=True
+        )
         for name, kinds in versions.items()
         if len(kinds) == 1
     }

@@ -6,6 +6,7 @@ Keys carry their units; each model hands them to the function that makes the sha
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -13,21 +14,28 @@ import numpy as np
 from pydantic import Field
 
 from tussock.errors import InputError
+from tussock.scene.conifer import conifer
 from tussock.scene.grass import grass_tile
+from tussock.scene.height_field import HeightField
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, ground, plane, sphere
+from tussock.scene.reeds import reeds
 from tussock.scene.relief import Relief
+from tussock.scene.shrub import shrub
 from tussock.scene.tree import tree
 from tussock.settings import Settings
 
 __all__ = [
     "BoxShape",
+    "ConiferShape",
     "CylinderShape",
     "GrassShape",
     "GroundShape",
     "Grown",
     "PlaneShape",
+    "ReedsShape",
     "Shape",
+    "ShrubShape",
     "SphereShape",
     "TreeShape",
 ]
@@ -50,9 +58,7 @@ class Shape(Settings):
         options = {}
         for key in self.model_fields_set - self._not_options:
             value = getattr(self, key)
-            options[key.removesuffix("_m").removesuffix("_m2").removesuffix("_deg")] = (
-                math.radians(value) if key.endswith("_deg") else value
-            )
+            options[re.sub(r"(_per_m2|_m2|_m|_deg)$", "", key)] = math.radians(value) if key.endswith("_deg") else value
         return options
 
 
@@ -109,12 +115,24 @@ class GroundShape(Shape):
     heights: Path | None = None
     """.npy file with heights [m], shape (cells along x + 1, cells along y + 1)"""
 
-    def build(self, folder: Path) -> Mesh:
+    def field(self, folder: Path) -> HeightField:
+        """The heights of the mesh's corners: what is scattered on it stands on them."""
+        mesh = self.build(folder)
+        nx, ny = self._cells(folder)
+        return HeightField(self.size_m, mesh.vertices[:, 2].reshape(nx + 1, ny + 1).astype(float))
+
+    def _cells(self, folder: Path) -> tuple[int, int]:
+        if self.cells is not None:
+            return self.cells
         if self.heights is not None:
             grid = _heights(folder / self.heights)
-            cells = self.cells or (grid.shape[0] - 1, grid.shape[1] - 1)
-            return ground(self.size_m, cells=cells, heights=grid)
-        cells = self.cells or (max(1, round(self.size_m[0])), max(1, round(self.size_m[1])))
+            return grid.shape[0] - 1, grid.shape[1] - 1
+        return max(1, round(self.size_m[0])), max(1, round(self.size_m[1]))
+
+    def build(self, folder: Path) -> Mesh:
+        cells = self._cells(folder)
+        if self.heights is not None:
+            return ground(self.size_m, cells=cells, heights=_heights(folder / self.heights))
         relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
         return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
 
@@ -154,7 +172,55 @@ class TreeShape(Shape):
         return tree(**self._options())
 
 
-Grown = Annotated[GrassShape | TreeShape, Field(discriminator="kind")]
+class ConiferShape(Shape):
+    """``grow = {kind = "conifer"}``: a spruce, see `tussock.scene.conifer`."""
+
+    kind: Literal["conifer"]
+    height_m: float | None = None
+    crown_radius_m: float | None = None
+    crown_base_m: float | None = None
+    trunk_radius_m: float | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
+
+    def build(self, folder: Path) -> Mesh:
+        return conifer(**self._options())
+
+
+class ShrubShape(Shape):
+    """``grow = {kind = "shrub"}``: see `tussock.scene.shrub`."""
+
+    kind: Literal["shrub"]
+    height_m: float | None = None
+    radius_m: float | None = None
+    stems: int | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
+
+    def build(self, folder: Path) -> Mesh:
+        return shrub(**self._options())
+
+
+class ReedsShape(Shape):
+    """``grow = {kind = "reeds"}``: upright stems as cylinders, see `tussock.scene.reeds`."""
+
+    kind: Literal["reeds"]
+    size_m: Pair | None = None
+    density_per_m2: float | None = None
+    diameter_m: float | None = None
+    height_m: float | None = None
+    lean_deg: float | None = None
+    variation: float | None = None
+    sides: int | None = None
+    seed: int | None = None
+
+    def build(self, folder: Path) -> Mesh:
+        return reeds(**self._options())
+
+
+Grown = Annotated[GrassShape | TreeShape | ConiferShape | ShrubShape | ReedsShape, Field(discriminator="kind")]
 
 
 def _heights(path: Path) -> np.ndarray:

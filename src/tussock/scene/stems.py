@@ -9,12 +9,12 @@ child starts inside its parent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Sprouts", "Stems", "grow", "sprout", "tubes"]
+__all__ = ["Sprouts", "Stems", "fitted", "grow", "sprout", "thinned", "tubes"]
 
 FloatArray = NDArray[np.float64]
 
@@ -121,6 +121,20 @@ def sprout(
         fraction,
         radius,
     )
+
+
+def fitted(stems: list[Stems], height: float, crown_radius: float) -> list[Stems]:
+    """The skeleton stretched so that it just reaches ``height`` and ``crown_radius`` [m]."""
+    points = np.concatenate([order.points.reshape(-1, 3) for order in stems])
+    wide = crown_radius / np.hypot(points[:, 0], points[:, 1]).max()
+    stretch = np.array([wide, wide, height / points[:, 2].max()])
+    return [replace(order, points=order.points * stretch) for order in stems]
+
+
+def thinned(stems: Stems, area: float) -> Stems:
+    """The stems with radii so small that their surfaces together have at most ``area`` [m²]."""
+    around = 2 * np.pi * float((stems.lengths * stems.radii.mean(1)).sum())
+    return replace(stems, radii=stems.radii * min(1.0, area / around))
 
 
 def tubes(stems: Stems, sides: int) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -13,17 +13,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tussock.scene.leaves import LEAF_AREA, LEAF_TRIANGLES, leaf_shapes
+from tussock.scene.foliage import foliage, reach_to_egg
+from tussock.scene.leaves import LEAF_AREA, LEAF_TRIANGLES
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import between, positive, whole
-from tussock.scene.stems import Stems, grow, sprout, tubes
+from tussock.scene.stems import Stems, fitted, grow, sprout, tubes
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["tree"]
-
-FloatArray = NDArray[np.float64]
 
 _LIMBS = 26
 _ROOT = 0.03
@@ -62,12 +60,12 @@ def tree(
     leaf_count = (triangles - sum(len(t) for _, t in wood)) // LEAF_TRIANGLES
     # The crown's outermost leaves shall end at the height and the radius asked for.
     leaf_length = np.sqrt(area / leaf_count / LEAF_AREA)
-    stems = _fitted(stems, height - 0.2 * leaf_length, crown_radius - 0.45 * leaf_length)
+    stems = fitted(stems, height - 0.2 * leaf_length, crown_radius - 0.45 * leaf_length)
     wood = [tubes(order, n) for order, n in zip(stems, sides, strict=True)]
 
     bark, branch, leaf = SURFACES["bark"], SURFACES["branch"], SURFACES["leaf"]
     parts = [Mesh.of(v, t, (bark if i == 0 else branch,)) for i, (v, t) in enumerate(wood)]
-    parts.append(Mesh.of(*_foliage(stems[-1], leaf_count, area, rng), (leaf,)))
+    parts.append(Mesh.of(*foliage(stems[-1], leaf_count, area, rng), (leaf,)))
     return Mesh.joined(parts)
 
 
@@ -107,7 +105,7 @@ def _skeleton(
     # High limbs stand steep, low ones flat.
     lifted = at.directions + np.stack([0 * at.fractions, 0 * at.fractions, 0.9 * (at.fractions - low)], 1)
     lifted /= np.linalg.norm(lifted, axis=1, keepdims=True)
-    reach = _to_envelope(at.starts, lifted, height, crown_radius, base)
+    reach = reach_to_egg(at.starts, lifted, height, crown_radius, base)
     limbs = grow(
         at.starts,
         lifted,
@@ -122,7 +120,7 @@ def _skeleton(
 
     count = max(2 * _LIMBS, int(1.6 * np.sqrt(_LIMBS * twigs)))
     at = sprout(limbs, count, first=0.18, down=0.85, spread=0.2, rng=rng)
-    room = _to_envelope(at.starts, at.directions, height, crown_radius, base)
+    room = reach_to_egg(at.starts, at.directions, height, crown_radius, base)
     own = limbs.lengths[at.parents] * (0.62 - 0.36 * at.fractions) * rng.uniform(0.7, 1.15, count)
     branches = grow(
         at.starts,
@@ -150,35 +148,3 @@ def _skeleton(
         rng=rng,
     )
     return [trunk, limbs, branches, young]
-
-
-def _to_envelope(starts: FloatArray, directions: FloatArray, height: float, radius: float, base: float) -> FloatArray:
-    """Way (n,) [m] from inside the crown to its egg-shaped surface, along unit ``directions``."""
-    lower, upper = 0.85 * base, height
-    # The widest part lies below the middle; the ellipsoid is stretched to the crown's height.
-    centre = np.array([0.0, 0.0, lower + 0.46 * (upper - lower)])
-    stretch = np.array([radius, radius, 0.54 * (upper - lower)])
-    o, d = (starts - centre) / stretch, directions / stretch
-    a, b, c = (d * d).sum(1), (o * d).sum(1), (o * o).sum(1) - 1
-    inside = np.maximum(b * b - a * c, 0.0)
-    return np.maximum((-b + np.sqrt(inside)) / a, 0.0)
-
-
-def _fitted(stems: list[Stems], height: float, crown_radius: float) -> list[Stems]:
-    """The skeleton stretched so that it just reaches ``height`` and ``crown_radius`` [m]."""
-    points = np.concatenate([order.points.reshape(-1, 3) for order in stems])
-    wide = crown_radius / np.hypot(points[:, 0], points[:, 1]).max()
-    stretch = np.array([wide, wide, height / points[:, 2].max()])
-    return [replace(order, points=order.points * stretch) for order in stems]
-
-
-def _foliage(twigs: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
-    """``count`` leaves of ``area`` [m²] together, along the outer part of the twigs."""
-    at = sprout(twigs, count, first=0.15, down=0.9, spread=0.25, rng=rng)
-    lengths = rng.uniform(0.7, 1.3, count)
-    lengths *= np.sqrt(area / (LEAF_AREA * (lengths**2).sum()))
-    # Leaves turn to the light: up, give or take, and their tips hang a little.
-    normals = np.array([0.0, 0.0, 1.0]) + 0.55 * rng.standard_normal((count, 3))
-    axes = at.directions - np.array([0.0, 0.0, 0.35])
-    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
-    return leaf_shapes(at.starts, axes, normals, lengths)

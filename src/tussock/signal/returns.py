@@ -10,8 +10,8 @@ Goodin et al. (2018), section 3.2.3. Every sub-ray that met something is a hit w
 
 A hit's intensity is ρ·cos θ of its ray; an echo's is the sum over its hits divided by the number of sub-rays,
 so a blade that fills a third of the beam returns a third. No mode reports a range outside the span of the
-hits it is made of. The functions work on the first ``count`` rows of one column (a lane) of arrays of hits, shape
-(hits, lanes); a hit with energy 0 is none.
+hits it is made of. The functions work on one column (a lane) of arrays of hits, shape (hits, lanes); a hit with
+energy 0 is none.
 """
 
 from __future__ import annotations
@@ -20,93 +20,91 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import inline_kernel, loop_kernel
+from tussock.kernels import kernel
 
 __all__ = ["first_return", "last_hit", "next_echo", "order_hits", "strongest_hit"]
 
 
-@inline_kernel
-def _is_hit(energy: Any, distance: Any, low: Any, high: Any) -> Any:
-    """Whether something came back from within the range limits [m]"""
-    return (energy > np.float32(0.0)) & (distance >= low) & (distance <= high)
-
-
-@inline_kernel
-def strongest_hit(ranges: Any, energies: Any, lane: int, count: int, low: Any, high: Any) -> Any:
+@kernel
+def strongest_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
     """Row of the most intense hit within the range limits, the nearer of equals; −1 for none."""
-    best, best_energy, best_range = np.int32(-1), np.float32(0.0), np.float32(0.0)
-    for k in range(count):
+    best = -1
+    for k in range(ranges.shape[0]):
         energy, distance = energies[k, lane], ranges[k, lane]
-        better = (energy > best_energy) | ((energy == best_energy) & (distance < best_range))
-        if _is_hit(energy, distance, low, high) & better:
-            best, best_energy, best_range = np.int32(k), energy, distance
+        if energy <= np.float32(0.0) or distance < min_range or distance > max_range:
+            continue
+        if (
+            best < 0
+            or energy > energies[best, lane]
+            or (energy == energies[best, lane] and distance < ranges[best, lane])
+        ):
+            best = k
     return best
 
 
-@inline_kernel
-def last_hit(ranges: Any, energies: Any, lane: int, count: int, low: Any, high: Any) -> Any:
+@kernel
+def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
     """Row of the furthest hit within the range limits, the first of equals; −1 for none."""
-    best, best_range = np.int32(-1), np.float32(-1.0)
-    for k in range(count):
+    best = -1
+    for k in range(ranges.shape[0]):
         distance = ranges[k, lane]
-        if _is_hit(energies[k, lane], distance, low, high) & (distance > best_range):
-            best, best_range = np.int32(k), distance
+        if energies[k, lane] <= np.float32(0.0) or distance < min_range or distance > max_range:
+            continue
+        if best < 0 or distance > ranges[best, lane]:
+            best = k
     return best
 
 
-@loop_kernel
-def first_return(
-    ranges: Any, energies: Any, lane: int, count: int, low: Any, high: Any, cutoff: Any, rays: int
-) -> Any:
+@kernel
+def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int) -> Any:
     """Row of the most intense hit of the window, mean range [m] and energy of the window; row −1 for none."""
     nearest = np.float32(np.inf)
-    for k in range(count):
-        if _is_hit(energies[k, lane], ranges[k, lane], low, high):
-            nearest = min(nearest, ranges[k, lane])
-    best, total, energy, inside = np.int32(-1), 0.0, 0.0, 0
-    for k in range(count):
-        if _is_hit(energies[k, lane], ranges[k, lane], low, min(nearest + cutoff, high)):
-            total += ranges[k, lane]
-            energy += energies[k, lane]
-            inside += 1
-            if best < 0 or energies[k, lane] > energies[best, lane]:
-                best = np.int32(k)
-    if inside == 0:
-        return best, np.float32(0.0), np.float32(0.0)
-    return best, np.float32(total / inside), np.float32(energy / rays)
-
-
-@loop_kernel
-def order_hits(ranges: Any, energies: Any, lane: int, count: int, low: Any, high: Any, order: Any) -> Any:
-    """Rows of the hits within the range limits, nearest first, into the lane's column of ``order``; how many."""
-    found = 0
-    for k in range(count):
+    for k in range(ranges.shape[0]):
         distance = ranges[k, lane]
-        if _is_hit(energies[k, lane], distance, low, high):
-            at = found
-            while at > 0 and ranges[order[at - 1, lane], lane] > distance:
-                order[at, lane] = order[at - 1, lane]
-                at -= 1
-            order[at, lane] = k
-            found += 1
-    return found
+        if energies[k, lane] > np.float32(0.0) and min_range <= distance <= max_range:
+            nearest = min(nearest, distance)
+    best, total, energy, count = -1, 0.0, 0.0, 0
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] <= np.float32(0.0) or distance < nearest or distance > min(nearest + cutoff, max_range):
+            continue
+        total += distance
+        energy += energies[k, lane]
+        count += 1
+        if best < 0 or energies[k, lane] > energies[best, lane]:
+            best = k
+    if count == 0:
+        return -1, np.float32(0.0), np.float32(0.0)
+    return best, np.float32(total / count), np.float32(energy / rays)
 
 
-@loop_kernel
-def next_echo(
-    ranges: Any, energies: Any, lane: int, order: Any, begin: int, end: int, cutoff: Any, rays: int
-) -> Any:
-    """The echo that begins at place ``begin`` of the order: where the next one begins, its strongest row (−1 where
-    there is no echo left), range [m] and energy."""
-    if begin >= end:
-        return begin, np.int32(-1), np.float32(0.0), np.float32(0.0)
-    start = ranges[order[begin, lane], lane]
-    best, weighted, energy, at = order[begin, lane], 0.0, 0.0, begin
-    while at < end and ranges[order[at, lane], lane] <= start + cutoff:
-        row = order[at, lane]
+@kernel
+def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, order: Any) -> int:
+    """Rows of the hits within the range limits, nearest first, into ``order``; how many there are."""
+    count = 0
+    for k in range(ranges.shape[0]):
+        distance = ranges[k, lane]
+        if energies[k, lane] <= np.float32(0.0) or distance < min_range or distance > max_range:
+            continue
+        at = count
+        while at > 0 and ranges[order[at - 1], lane] > distance:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
+        count += 1
+    return count
+
+
+@kernel
+def next_echo(ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int) -> Any:
+    """The echo that begins at place ``begin`` of the order: its end, strongest row, range [m] and energy."""
+    start = ranges[order[begin], lane]
+    best, weighted, energy, end = order[begin], 0.0, 0.0, begin
+    while end < count and ranges[order[end], lane] <= start + cutoff:
+        row = order[end]
         weighted += energies[row, lane] * (ranges[row, lane] - start)
         energy += energies[row, lane]
         if energies[row, lane] > energies[best, lane]:
             best = row
-        at += 1
-    return at, np.int32(best), np.float32(start + weighted / energy), np.float32(energy / rays)
+        end += 1
+    return end, best, np.float32(start + weighted / energy), np.float32(energy / rays)

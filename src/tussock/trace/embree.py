@@ -155,8 +155,10 @@ class Device:
         text = self._lib.rtcGetDeviceLastErrorMessage(self._handle)
         code = self._lib.rtcGetDeviceError(self._handle)
         if code:
-            detail = f": {text.decode(errors='replace')}" if text else ""
-            raise TraceError(f"{doing}: Embree reports {_ERRORS.get(code, code)}{detail}")
+            reason, detail = str(_ERRORS.get(code, code)), text.decode(errors="replace") if text else ""
+            raise TraceError(
+                f"{doing}: Embree reports {reason}" + (f": {detail}" if detail not in ("", reason) else "")
+            )
 
     def geometry(self, kind: GeometryType) -> Geometry:
         return Geometry(self, kind)

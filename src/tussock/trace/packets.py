@@ -14,7 +14,7 @@ from numba import types
 from tussock.kernels import inline_kernel, kernel
 from tussock.trace.embree import library
 
-__all__ = ["LANES", "intersect", "lane_masks", "new_packet"]
+__all__ = ["LANES", "intersect", "lane_masks", "new_packet", "occluded"]
 
 LANES = 16
 ORG_X, ORG_Y, ORG_Z, TNEAR, DIR_X, DIR_Y, DIR_Z, TIME, TFAR, MASK, ID, FLAGS = range(12)
@@ -25,6 +25,9 @@ NOTHING = np.uint32(0xFFFFFFFF)
 library()  # the symbol below must be known before a cached kernel is loaded
 _intersect16: Any = types.ExternalFunction(
     "rtcIntersect16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
+)
+_occluded16: Any = types.ExternalFunction(
+    "rtcOccluded16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
 )
 
 
@@ -56,3 +59,10 @@ def lane_masks() -> Any:
 def intersect(scene: Any, packet: Any, masks: Any) -> None:
     """Find the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten."""
     _intersect16(masks.ctypes.data, scene, packet.ctypes.data, np.uint64(0))
+
+
+@inline_kernel
+def occluded(scene: Any, packet: Any, masks: Any) -> None:
+    """Find out which lanes in use meet anything before TFAR; theirs becomes −∞, and the hit rows stay as they are."""
+    # RTCRayHit16 begins with the RTCRay16 that this call reads.
+    _occluded16(masks.ctypes.data, scene, packet.ctypes.data, np.uint64(0))

@@ -39,6 +39,8 @@ class Format:
     save: Save
     load: Load | None = None
     beside: tuple[Beside, ...] = ()
+    exact: bool = True
+    """whether every column of any frame comes back with the same bits"""
 
 
 def _save_document(contents: Contents, path: Path) -> None:

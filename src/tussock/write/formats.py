@@ -13,7 +13,10 @@ from tussock.frames.frame import Frame
 from tussock.whole_files import check_writable, whole_file
 from tussock.write.contents import Coords, contents_of, frame_of
 from tussock.write.csv import CSV
+from tussock.write.e57 import E57
 from tussock.write.file_format import Format
+from tussock.write.kitti import KITTI
+from tussock.write.las import LAS, LAZ
 from tussock.write.npz import NPZ
 from tussock.write.parquet import PARQUET
 from tussock.write.pcd import PCD
@@ -21,7 +24,7 @@ from tussock.write.ply import PLY
 
 __all__ = ["FORMATS", "format_of", "load_frame", "save_frame"]
 
-FORMATS: dict[str, Format] = {format.suffix: format for format in (PCD, PLY, NPZ, CSV, PARQUET)}
+FORMATS: dict[str, Format] = {format.suffix: format for format in (PCD, PLY, NPZ, CSV, PARQUET, LAS, LAZ, KITTI, E57)}
 """Every known format by its suffix."""
 
 
@@ -68,14 +71,15 @@ def load_frame(path: Path | str) -> Frame:
         raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
 
 
-def format_of(path: Path) -> Format:
-    """The format of a file's name."""
+def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
+    """The format of a file's name; an error names the suffixes ``also`` known to the caller too."""
     suffix = path.suffix.lower()
     if suffix in FORMATS:
         return FORMATS[suffix]
-    known = ", ".join(sorted(FORMATS))
+    suffixes = {*FORMATS, *also}
+    known = ", ".join(sorted(suffixes))
     if not suffix:
         raise InputError(f"{path}: its name has no suffix to tell the format; add one of {known}")
-    guess = nearest(suffix, FORMATS)
+    guess = nearest(suffix, suffixes)
     remedy = f"{guess} (known: {known})" if guess.startswith("did") else f"known: {known}"
     raise InputError(f"{path}: unknown file format {suffix!r}; {remedy}")

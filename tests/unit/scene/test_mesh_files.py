@@ -91,9 +91,7 @@ def glb(path, materials, primitives, positions, indices):
         "scene": 0,
         "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0}],
-        "meshes": [
-            {"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "material": m} for m in primitives]}
-        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "material": m} for m in primitives]}],
         "materials": materials,
         "accessors": [
             {"bufferView": 0, "componentType": 5126, "count": n, "type": "VEC3"},

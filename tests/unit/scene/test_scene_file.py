@@ -177,7 +177,7 @@ BOX = "[[objects]]\nbox = {size_m = [1, 1, 1]}\n"
         (BOX + "yaw = 3", "did you mean 'yaw_deg'"),
         (BOX.replace("size_m", "size"), "unknown key; did you mean 'size_m'|is required"),
         ("[[objects]]\nbox = {size_m = [1, 0, 1]}", "box size y: must be above 0"),
-        ("[[objects]]\nname = 'a'", "needs exactly one of mesh, ground"),
+        ("[[objects]]\nname = 'a'", "needs exactly one of mesh, terrain, ground"),
         (BOX + "plane = {size_m = [1, 1]}", "has plane and box"),
         (BOX + "scale = 0", "must not have zero scale"),
         (BOX + "scale = [1, 1, 0]", "must not have zero scale"),

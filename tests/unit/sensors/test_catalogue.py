@@ -90,3 +90,36 @@ def test_changed_copies_are_checked_again() -> None:
         sensor.with_(rotation_hz=20)
     with pytest.raises(InputError, match="did you mean 'rays'"):
         sensor.with_(**{"beam.ray": 9})
+
+
+def test_the_papers_receivers_are_in_the_catalogue() -> None:
+    line = load_sensor("lms-291-s05")
+    assert (line.receiver.mode, line.receiver.signal_cutoff_m) == ("first", 1.6)
+    assert (line.beam.shape, line.beam.divergence_horizontal_mrad, line.beam.rays) == ("circle", 12.9, 9)
+    for name in ("hdl-32e", "hdl-64e-mavs", "hdl-64e-s2"):
+        sensor = load_sensor(name)
+        assert sensor.receiver.signal_cutoff_m == 1.0, name
+        assert sensor.beam.shape == "rectangle", name
+        spread = (sensor.beam.divergence_horizontal_mrad, sensor.beam.divergence_vertical_mrad)
+        assert spread == (3.3, 0.7), name
+    camera = load_sensor("tof-camera")
+    assert camera.receiver.backfolding
+    assert camera.receiver.max_range_m == 20.0
+    assert load_sensor("hdl-64e-s3-dual").receiver.mode == "strongest+last"
+
+
+@pytest.mark.parametrize(("name", "far_m"), [("hdl-64e-s2", 120.0), ("hdl-64e-s3", 120.0), ("ibeo-lux", 200.0)])
+def test_dark_things_far_away_are_not_seen(name: str, far_m: float) -> None:
+    limit = load_sensor(name).receiver.detection_limit
+    assert limit is not None
+    assert (limit.near_m, limit.near_reflectivity) == (50.0, 0.1)
+    assert (limit.far_m, limit.far_reflectivity) == (far_m, 0.8)
+    assert "detection_limit" in load_sensor(name).sources
+
+
+def test_velodyne_intensities_come_in_bytes() -> None:
+    velodyne = [name for name in sensor_names() if name.startswith(("hdl-", "vlp-", "vls-", "puck"))]
+    assert len(velodyne) >= 9
+    for name in set(velodyne) - {"hdl-64e-mavs"}:  # the paper's sensor, not the product
+        assert load_sensor(name).receiver.intensity_step * 255 == pytest.approx(1.0), name
+        assert "intensity" in load_sensor(name).sources, name

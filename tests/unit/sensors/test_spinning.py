@@ -26,9 +26,7 @@ def plain_pulses(pattern: SpinningPattern, frame: int) -> list[tuple[float, int,
         for laser in range(pattern.lasers):
             time = cycle * float(pattern.cycle) + firing[laser] * 1e-6
             azimuth = sign * 2 * np.pi * pattern.rotation_hz * time + np.deg2rad(turn[laser])
-            fired.append(
-                (time - frame / pattern.rotation_hz, laser, azimuth, np.deg2rad(pattern.elevation_deg[laser]))
-            )
+            fired.append((time - frame / pattern.rotation_hz, laser, azimuth, np.deg2rad(pattern.elevation_deg[laser])))
         rows += sorted(fired, key=lambda row: (round(row[0], 12), row[1]))
     return rows
 
@@ -42,9 +40,7 @@ def plain_pulses(pattern: SpinningPattern, frame: int) -> list[tuple[float, int,
     frame=st.integers(0, 50),
     seed=st.integers(0, 1000),
 )
-def test_equals_the_plain_twin(
-    lasers: int, rate: float, cycle: float, clockwise: bool, frame: int, seed: int
-) -> None:
+def test_equals_the_plain_twin(lasers: int, rate: float, cycle: float, clockwise: bool, frame: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     pattern = SpinningPattern(
         elevation_deg=rng.uniform(-40, 40, lasers).round(3).tolist(),

@@ -1,0 +1,78 @@
+"""A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR]
+
+When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look.
+"""
+
+import json
+import multiprocessing as mp
+import os
+import socket
+import struct
+import sys
+
+import numpy as np
+
+SO_TIMESTAMPNS = 35  # Linux
+SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
+
+
+def listen(pipe) -> None:
+    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
+    receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    receiver.bind(("127.0.0.1", 0))
+    pipe.send(receiver.getsockname()[1])
+    rows = []
+    while True:
+        data, about, _, _ = receiver.recvmsg(2048, 64)
+        if data == b"end":
+            break
+        seconds, nano = struct.unpack("qq", about[0][2])
+        rows.append((seconds + nano * 1e-9, int.from_bytes(data[1200:1204], "little")))
+    pipe.send(np.array(rows))
+
+
+def main() -> None:
+    ours, theirs = mp.Pipe()
+    process = mp.get_context("spawn").Process(target=listen, args=(theirs,))
+    process.start()
+    port = ours.recv()
+
+    import tussock
+    from tussock import Pose
+    from tussock.wire.addresses import Endpoint
+    from tussock.wire.live import Outlet, stream
+
+    world = tussock.World(tussock.ready_scene("yard"))
+    sensor = tussock.load_sensor(SENSOR)
+    outlet = Outlet(sensor, Pose.at(0, 0, 2), to=Endpoint.parse(f"127.0.0.1:{port}"))
+    before = os.getloadavg()[0]
+    (report,) = stream(world, [outlet], seconds=SECONDS, say=print)
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"end", ("127.0.0.1", port))
+    rows = ours.recv()
+    process.join()
+
+    arrived, stamps = rows[:, 0], rows[:, 1]
+    steps = np.diff(stamps) % 3.6e9
+    # A packet is due when it is complete: one packet's length after its stamp.
+    length = float(np.median(steps)) * 1e-6
+    due = stamps * 1e-6 + length
+    late = (arrived - due + 1800) % 3600 - 1800
+    print(
+        json.dumps(
+            {
+                "sensor": SENSOR, "seconds": SECONDS, "load_before": before, "load_after": os.getloadavg()[0],
+                "sent": report.packets, "received": len(rows), "in_order": bool((steps < 1.8e9).all()),
+                "packets_per_s": (len(rows) - 1) / (arrived[-1] - arrived[0]), "dropped_revolutions": report.dropped,
+                "times_real_time": report.speed, "received_within_5_ms": float((np.abs(late) < 5e-3).mean()),
+                "sent_within_5_ms": report.lateness.share_within(5e-3),
+                "late_p99_ms": float(np.quantile(late, 0.99) * 1e3), "late_max_ms": float(late.max() * 1e3),
+            },
+            indent=1,
+        )
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""A drive of one second, recorded as the sensor itself would have: run.pcap, for any driver of an HDL-32E.
+
+The same from the command line:  tussock scan yard --sensor hdl-32e --trajectory drive.csv --to 1 --out run.pcap
+"""
+
+from pathlib import Path
+
+import tussock
+from tussock import Pose, Trajectory
+from tussock.wire.decode import decode_packets
+from tussock.wire.pcap import read_payloads
+from tussock.wire.runs import open_run
+
+world = tussock.World(tussock.ready_scene("yard"))
+sensor = tussock.load_sensor("hdl-32e")
+drive = Trajectory.through([0, 1], [Pose.at(-2, 0, 2), Pose.at(2, 0, 2)])
+
+with open_run("run.pcap", sensor, force=True) as run:
+    for frame in tussock.scan_range(world, sensor, drive, start=0, end=1):
+        run.write(frame)
+
+payloads, times = read_payloads(Path("run.pcap"))
+raw = decode_packets(payloads)
+print(f"{len(payloads)} packets in {times[-1] - times[0]:.3f} s: {raw.model.name}, {raw.mode} returns")
+print(f"{raw.returns:,} returns, the furthest at {raw.distance.max() * raw.model.distance_step_m:.1f} m")

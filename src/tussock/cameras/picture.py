@@ -1,0 +1,29 @@
+"""A colour picture of a camera."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.cameras.camera import Camera
+from tussock.poses import Pose
+
+__all__ = ["Picture"]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    camera: Camera
+    pose: Pose
+    """``T_world_camera`` when the first row opens"""
+    time: float
+    """[s] when the first row opens"""
+    rgb: NDArray[np.uint8]
+    """developed, sRGB, shape (height, width, 3)"""
+    light: NDArray[np.float32]
+    """linear RGB before development, 1 = white in full sun, shape (height, width, 3)"""
+    meta: dict[str, Any] = field(default_factory=dict)
+    """plain data: version, seed, camera, light, scene"""

@@ -1,0 +1,140 @@
+"""The story of an image: a camera looks at a scene, and a view or a picture comes back.
+
+`look` gives what is there, one exact ray a pixel: depth, labels, instances, normals. `render` gives what it looks
+like: colour, with light and shadow, several rays a pixel. Both are taken by the same camera from the same place at
+the same moment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.cameras.camera import Camera
+from tussock.cameras.color_loop import Sampling, color_loop
+from tussock.cameras.development import develop
+from tussock.cameras.light import Light
+from tussock.cameras.paint import paint_of
+from tussock.cameras.picture import Picture
+from tussock.cameras.view import View
+from tussock.cameras.view_loop import Seen, view_loop
+from tussock.cameras.viewing import viewing_of
+from tussock.errors import InputError
+from tussock.poses import Pose, Trajectory
+from tussock.randomness import check_seed, seed_key
+from tussock.scene.instances import Instances
+from tussock.scene.scene import Scene
+from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.world import World
+from tussock.version import VERSION
+
+__all__ = ["look", "render"]
+
+
+def look(
+    scene: Scene | World,
+    camera: Camera,
+    pose: Pose | Trajectory | None = None,
+    *,
+    frame: int = 0,
+    time: float | None = None,
+    depth_only: bool = False,
+    threads: int | None = None,
+) -> View:
+    """Look through every pixel's middle once: image number ``frame``, or the one that starts at ``time`` [s].
+
+    ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is
+    quicker. Hand over a `World` instead of a `Scene` to look many times without building it again.
+    """
+    world = scene if isinstance(scene, World) else World(scene)
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    start = _start(camera, frame, time)
+    viewing = viewing_of(camera, path, start, world.origin)
+    moving = world.moving(start, start + camera.shutter.duration)
+    seen = _room(camera, truth=not depth_only)
+    run_on_threads(view_loop, resolve_threads(threads), world.handle, moving.handle, moving.tables, viewing, seen)
+    return View(
+        camera=camera,
+        pose=path.pose(start),
+        time=start,
+        **seen._asdict(),
+        instances=Instances.among(world.named),
+        meta=_meta(world, camera, start) | {
+            "objects": {thing.id: thing.name for thing in world.named},
+            "labels": world.labels,
+            "materials": [material.name for material in world.materials],
+        },
+    )  # fmt: skip
+
+
+def render(
+    scene: Scene | World,
+    camera: Camera,
+    pose: Pose | Trajectory | None = None,
+    *,
+    light: Light | None = None,
+    frame: int = 0,
+    time: float | None = None,
+    seed: int = 0,
+    shadows: bool = True,
+    threads: int | None = None,
+) -> Picture:
+    """Take a colour picture; arguments as for `look`. The same seed gives the same bytes whatever the ``threads``."""
+    world = scene if isinstance(scene, World) else World(scene)
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    light = light or Light()
+    seed, count = check_seed(seed), resolve_threads(threads)
+    start = _start(camera, frame, time)
+    viewing = viewing_of(camera, path, start, world.origin)
+    moving = world.moving(start, start + camera.shutter.duration)
+    draw = _draw_number(camera, frame, time)
+    sampling = Sampling(camera.samples, *seed_key(seed), np.uint32(draw), shadows, shadows)
+    got = np.zeros((camera.height, camera.width, 3), np.float32)
+    run_on_threads(
+        color_loop, count, world.handle, moving.handle, moving.tables, paint_of(world), light.numbers(), viewing,
+        sampling, (world.origin % 1024.0).astype(np.float32), got,
+    )  # fmt: skip
+    return Picture(
+        camera=camera,
+        pose=path.pose(start),
+        time=start,
+        rgb=develop(got, camera.development, seed=seed, frame=draw, threads=count),
+        light=got,
+        meta=_meta(world, camera, start) | {"seed": seed, "light": light.model_dump(mode="json")},
+    )
+
+
+def _start(camera: Camera, frame: int, time: float | None) -> float:
+    if time is None:
+        if frame < 0:
+            raise InputError.of("frame", "must be 0 or more", frame)
+        return frame * camera.frame_period
+    if not np.isfinite(time):
+        raise InputError.of("time", "must be finite [s]", time)
+    return time
+
+
+def _draw_number(camera: Camera, frame: int, time: float | None) -> int:
+    """What the draws of an image are numbered by: its frame, or its time in microseconds."""
+    return frame % 2**32 if time is None else round(time * 1e6) % 2**32
+
+
+def _room(camera: Camera, *, truth: bool) -> Seen:
+    def image(dtype: Any, *more: int) -> NDArray[Any]:
+        return np.empty((camera.height, camera.width, *more) if truth else (0, 0, *more), dtype)
+
+    return Seen(
+        np.empty((camera.height, camera.width), np.float32),
+        image(np.uint32), image(np.uint32), image(np.uint16), image(np.uint16), image(np.float32, 3),
+    )  # fmt: skip
+
+
+def _meta(world: World, camera: Camera, start: float) -> dict[str, Any]:
+    return {
+        "tussock": VERSION,
+        "scene": world.name,
+        "start_s": start,
+        "camera": camera.model_dump(mode="json"),
+    }

@@ -1,0 +1,60 @@
+"""``tussock dataset``: a rig drives through a scene, and a data set in KITTI's form is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tussock.errors import InputError
+
+__all__ = ["dataset"]
+
+
+def dataset(
+    rig: Annotated[Path, typer.Argument(help="A rig file (.toml).")],
+    out: Annotated[Path, typer.Option(help="Folder of the data set; an unfinished one in it is taken up again.")],
+    end: Annotated[float, typer.Option("--to", help="End of the time range [s].")],
+    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
+    scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None,
+    layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry",
+    lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None,
+    camera: Annotated[
+        list[str] | None, typer.Option(help="A camera to use, once or twice; the first two if not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
+) -> None:
+    """Write a KITTI odometry (with SemanticKITTI labels) or raw data set; run it again to go on after a stop."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, said
+    from tussock.cli.sources import open_scene
+    from tussock.datasets.write import write_dataset
+    from tussock.rigs.rig import load_rig
+
+    carrier = load_rig(rig)
+    name = scene or carrier.scene
+    if name is None:
+        raise InputError(f"{rig}: names no scene; add one or pass --scene")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
+        task = bar.add_task("moments", total=None)
+
+        def show(finished: int, total: int) -> None:
+            bar.update(task, completed=finished, total=total)
+
+        written = write_dataset(
+            carrier, open_scene(name), out, start=start, end=end, layout=layout,  # type: ignore[arg-type]
+            seed=seed, lidar=lidar, cameras=camera or None, force=force, threads=threads, on_moment=show,
+        )  # fmt: skip
+    if as_json:
+        print_json({"moments": written.moments, "made": written.made, "manifest": str(written.manifest)})
+        return
+    kept = written.moments - written.made
+    console.print(f"{written.moments} moments" + (f", {kept} of them kept from before" if kept else ""))
+    console.print(f"wrote {written.manifest}")

@@ -1,0 +1,158 @@
+"""``tussock render``: what a camera sees, as a picture, a depth map or labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.cameras.camera import Camera
+    from tussock.cameras.view import View
+
+__all__ = ["open_camera", "render"]
+
+KINDS = ("color", "depth", "range", "label", "instance", "normal", "boxes")
+
+
+def render(
+    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")],
+    out: Annotated[Path, typer.Option(help="File to write: .png, .jpg; .exr, .tif, .npy (numbers); .json (boxes).")],
+    kind: Annotated[str, typer.Option(help="color, depth (along the axis), range (along the ray), label, instance, "
+                                      "normal or boxes.")] = "color",
+    camera: Annotated[Path | None, typer.Option(help="A camera file (.toml).")] = None,
+    size: Annotated[str | None, typer.Option(help="Width x height in pixels, as 1920x1080.")] = None,
+    fov: Annotated[float | None, typer.Option("--fov-deg", help="Horizontal field of view, pinhole.")] = None,
+    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the camera [m, deg].")] = None,
+    trajectory: Annotated[Path | None, typer.Option(help="The camera's path: a TUM or CSV file.")] = None,
+    time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0,
+    samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None,
+    sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other camera setting, as key=value; may be repeated.")
+    ] = None,
+    rgb: Annotated[bool, typer.Option("--rgb", help="Labels and instances as colours instead of numbers.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
+) -> None:  # fmt: skip
+    """Take a picture of a scene, or a depth map, labels, normals or boxes of the same view."""
+    from tussock.cameras.light import Light
+    from tussock.cameras.render import look
+    from tussock.cameras.render import render as take
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
+    from tussock.cli.settings import parse_settings
+    from tussock.cli.sources import open_source
+    from tussock.errors import nearest
+    from tussock.trace.world import World
+    from tussock.whole_files import check_writable
+    from tussock.write.images import save_image
+
+    if kind not in KINDS:
+        raise InputError(f"kind {kind!r}: no such kind of image; {nearest(kind, KINDS)}")
+    _check_suffix(out, kind)
+    changes = parse_settings(settings or [])
+    if samples is not None:
+        changes["samples"] = samples
+    device = open_camera(camera, size, fov, changes)
+    light = Light() if sun is None else _light(sun)
+    check_writable(out, force=force)
+    with waiting("building the scene", quiet=as_json) as built:
+        source = open_source(scene)
+        place = source.station(None, pose, trajectory, need_sensor=False).place
+        world = World(source.scene)
+    with waiting("looking", quiet=as_json) as looked:
+        if kind == "color":
+            image = take(world, device, place, light=light, time=time, seed=seed, threads=threads).rgb
+        else:
+            view = look(world, device, place, time=time, depth_only=kind in ("depth", "range"), threads=threads)
+            if kind == "boxes":
+                _save_boxes(view, world, place, out, threads=threads, force=force)
+            else:
+                image = _image(view, kind, viewable=rgb or kind in ("depth", "range", "normal"), out=out)
+    if kind != "boxes":
+        save_image(image, out, force=force)
+    if as_json:
+        print_json(
+            {
+                "scene": world.name, "triangles": world.triangles, "kind": kind, "width": device.width,
+                "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"], "file": str(out),
+            }
+        )  # fmt: skip
+        return
+    console.print(f"{world.name}: {world.triangles:,} triangles, ready in {built['seconds']:.1f} s")
+    console.print(f"{device.name}: {device.width} × {device.height} pixels in {looked['seconds']:.2f} s")
+    console.print(f"wrote {out}")
+
+
+def open_camera(path: Path | None, size: str | None, fov: float | None, changes: dict[str, Any]) -> Camera:
+    """The camera of the command line: a file, or a pinhole of some size and field of view."""
+    from tussock.cameras.camera import Camera, load_camera
+    from tussock.cameras.pinhole import Pinhole
+
+    if size is not None:
+        changes = dict(zip(("width", "height"), _size(size), strict=True)) | changes
+    if fov is not None:
+        changes = {"lens": {"kind": "pinhole", "horizontal_fov_deg": fov}} | changes
+    if path is not None:
+        camera = load_camera(path)
+        return camera.changed(**changes) if changes else camera
+    lens = Pinhole(fx=1000.0) if "lens.fx" in changes else Pinhole(horizontal_fov_deg=80.0)
+    return Camera(width=1280, height=720, lens=lens).changed(**changes)
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.lower().replace("×", "x").partition("x")
+    try:
+        return int(width), int(height)
+    except ValueError:
+        raise InputError.of("size", "must be WIDTHxHEIGHT in pixels", text, "for example 1920x1080") from None
+
+
+def _light(text: str) -> Any:
+    from tussock.cameras.light import Light
+
+    try:
+        azimuth, elevation = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError.of("sun", "must be azimuth,elevation [deg]", text, "for example 215,40") from None
+    return Light(sun_azimuth_deg=azimuth, sun_elevation_deg=elevation)
+
+
+def _check_suffix(out: Path, kind: str) -> None:
+    from tussock.errors import nearest
+    from tussock.write.images import IMAGE_SUFFIXES
+
+    known = (".json",) if kind == "boxes" else IMAGE_SUFFIXES
+    if out.suffix.lower() not in known:
+        raise InputError(f"{out}: unknown kind of file for {kind}; {nearest(out.suffix, known)}")
+
+
+def _image(view: View, kind: str, *, viewable: bool, out: Path) -> Any:
+    """The channel as numbers, or as colours where the file is a picture and somebody shall look at it."""
+    from tussock.cameras.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
+
+    channel = getattr(view, kind)
+    if out.suffix.lower() not in (".png", ".jpg", ".jpeg") or not viewable:
+        return channel
+    if kind in ("depth", "range"):
+        return depth_rgb(channel)
+    if kind == "label":
+        return label_rgb(channel, view.meta["labels"], view.object_id > 0)
+    return instance_rgb(channel) if kind == "instance" else normal_rgb(channel)
+
+
+def _save_boxes(view: View, world: Any, place: Any, out: Path, *, threads: int | None, force: bool) -> None:
+    import json
+
+    from tussock.cameras.boxes import boxes_in
+    from tussock.whole_files import whole_file
+
+    boxes = [box.plain() for box in boxes_in(view, world, place, threads=threads)]
+    with whole_file(out, force=force) as part:
+        part.write_text(json.dumps({"camera": view.meta["camera"], "boxes": boxes}, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,45 @@
+"""``tussock replay``: send a recording again, packet by packet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["replay"]
+
+
+def replay(
+    capture: Annotated[Path, typer.Argument(help="A capture (.pcap).")],
+    to: Annotated[str, typer.Option(help="HOST:PORT that the data packets go to.")],
+    positions_to: Annotated[
+        str | None, typer.Option(help="HOST:PORT that position packets go to; they are left out without it.")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="1 is the recording's own speed, 2 twice as fast.")] = 1.0,
+    loops: Annotated[int, typer.Option(help="How often to play it; 0 for ever.", min=0)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
+) -> None:
+    """Send a recording's packets to an address, each at its own moment."""
+    from tussock.cli.console import out, print_json, waiting
+    from tussock.wire.addresses import Endpoint
+    from tussock.wire.replay import replay as play
+
+    target = Endpoint.parse(to)
+    positions = Endpoint.parse(positions_to) if positions_to else None
+    with waiting(f"sending to {target}", quiet=as_json):
+        report = play(capture, target, positions_to=positions, speed=speed, loops=loops)
+    if as_json:
+        print_json(
+            {
+                "packets": report.packets, "seconds": report.seconds, "recorded_s": report.recorded_s,
+                "within_5_ms": report.lateness.share_within(5e-3), "worst_late_s": report.lateness.worst,
+            }
+        )  # fmt: skip
+        return
+    out.print(
+        f"{report.packets:,} packets to {target} in {report.seconds:.2f} s "
+        f"({report.packets / report.seconds:,.0f} a second), "
+        f"{report.lateness.share_within(5e-3):.1%} within 5 ms of their time",
+        soft_wrap=True,
+    )

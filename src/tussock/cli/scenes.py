@@ -1,0 +1,71 @@
+"""``tussock scenes``: the ready scenes, and a picture of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tussock.errors import InputError
+
+__all__ = ["scenes"]
+
+
+def scenes(
+    name: Annotated[str | None, typer.Argument(help="Show this scene: its objects and sizes.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the scene to this PNG.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the scene as a scene file (.toml) with its meshes.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    time: Annotated[float, typer.Option(help="Moment of the picture [s].")] = 0.0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+) -> None:
+    """List the ready scenes, or show one."""
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
+    from tussock.scene.ready import ready_scene, ready_scene_names, ready_view
+    from tussock.scene.scene_save import save_scene
+    from tussock.whole_files import check_writable
+
+    known = ready_scene_names()
+    if name is None:
+        if picture or save:
+            raise InputError("scene: is required for a picture or a file; name one, for example `tussock scenes yard`")
+        if as_json:
+            print_json([{"name": word, "meaning": meaning} for word, meaning in known.items()])
+            return
+        for word, meaning in known.items():
+            console.print(f"{word:<14}{meaning}")
+        return
+    for file in (picture, save):
+        if file:
+            check_writable(file, force=force)
+    with waiting("growing the scene", quiet=as_json):
+        scene = ready_scene(name, seed=seed) if name not in ("rods",) else ready_scene(name)
+    if picture:
+        from tussock.scene_picture import draw_scene
+
+        with waiting("drawing", quiet=as_json):
+            draw_scene(scene, picture, ready_view(name), time=time, force=force)
+    if save:
+        save_scene(scene, save, force=force)
+    rows = [
+        {"name": o.name, "label": o.label, "triangles": len(o.mesh.triangles), "placements": len(o.placements),
+         "moves": o.motion is not None}
+        for o in scene.objects
+    ]  # fmt: skip
+    if as_json:
+        print_json(
+            {"scene": scene.name, "triangles": scene.triangles, "placements": scene.placement_count, "objects": rows}
+        )
+        return
+    console.print(f"{scene.name}: {scene.triangles:,} triangles in {scene.placement_count:,} placements")
+    for row in rows:
+        moves = ", moves" if row["moves"] else ""
+        console.print(
+            f"  {row['name']:<14}{row['label']:<14}{row['placements']:,} × {row['triangles']:,} triangles{moves}"
+        )
+    for file in (picture, save):
+        if file:
+            console.print(f"wrote {file}")

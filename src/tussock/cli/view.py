@@ -1,0 +1,39 @@
+"""``tussock view``: frames in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["view"]
+
+
+def view(
+    files: Annotated[list[Path], typer.Argument(help="Frame files, folders of them, or KITTI data sets.")],
+    scene: Annotated[str | None, typer.Option(help="Also show this scene: a file or a ready scene.")] = None,
+    color: Annotated[str, typer.Option(help="range, intensity, height, label or return.")] = "range",
+    port: Annotated[int, typer.Option(help="Port to serve the page at.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to serve at; 0.0.0.0 for other machines too.")] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Look at frames in the browser: turn, colour, and move through time."""
+    import webbrowser
+
+    from tussock.cli.console import out
+    from tussock.cli.sources import open_scene
+    from tussock.datasets.recordings import open_recordings
+    from tussock.viewer import Viewer
+
+    frames = open_recordings(files)
+    shown = Viewer(
+        frames, scene=open_scene(scene) if scene else None, color=color, host=host, port=port,  # type: ignore[arg-type]
+    )  # fmt: skip
+    out.print(f"{len(frames)} frame(s) at {shown.url}; press Ctrl-C to stop", highlight=False)
+    if browser:
+        webbrowser.open(shown.url)
+    try:
+        shown.wait()
+    except KeyboardInterrupt:
+        shown.stop()

@@ -1,0 +1,108 @@
+"""Frames from wherever they are: files, folders of files, captures of packets, and KITTI data sets.
+
+A KITTI sequence becomes one frame a scan: points in the LIDAR's frame, labels where there are any, and the path of
+the LIDAR from ``poses.txt`` and ``Tr``, in the axes of the first camera turned so that z is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.cameras.lens import OPTICAL
+from tussock.errors import InputError
+from tussock.extras import load_extra
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.write.contents import Contents, frame_of
+from tussock.write.formats import FORMATS, load_frame
+
+__all__ = ["open_recordings"]
+
+
+def open_recordings(paths: Sequence[Path]) -> list[Frame]:
+    """All frames at these paths; each path is a frame file, a folder of them or a KITTI data set."""
+    frames: list[Frame] = []
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        if path.is_dir():
+            frames += _in_folder(path)
+        elif path.suffix.lower() == ".pcap":
+            frames += _capture(path)
+        else:
+            frames.append(load_frame(path))
+    return frames
+
+
+def _capture(path: Path) -> list[Frame]:
+    """The revolutions in a recording of packets, through somebody else's driver."""
+    decoder = load_extra("velodyne_decoder", extra="view", purpose="reading packets")
+    frames = []
+    for stamp, points in decoder.read_pcap(str(path), as_pcl_structs=True):
+        fields = {name: points[name] for name in ("x", "y", "z", "intensity", "ring")}
+        fields["time"] = points["time"].astype(np.float64) + float(getattr(stamp, "device", stamp))
+        frame = frame_of(Contents(fields), path)
+        frames.append(replace(frame, meta={"start_s": float(fields["time"].min(initial=np.inf))}))
+    if not frames:
+        raise InputError(f"{path}: holds no whole revolution of a known sensor")
+    return frames
+
+
+def _in_folder(folder: Path) -> list[Frame]:
+    for sequence in (folder, *sorted(folder.glob("sequences/*"))):
+        if (sequence / "velodyne").is_dir():
+            return _sequence(sequence)
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in FORMATS)
+    if not files:
+        raise InputError(f"{folder}: holds neither frame files nor a KITTI sequence")
+    return [load_frame(file) for file in files]
+
+
+def _sequence(folder: Path) -> list[Frame]:
+    scans = sorted((folder / "velodyne").glob("*.bin"))
+    if not scans:
+        raise InputError(f"{folder / 'velodyne'}: holds no scans")
+    try:
+        times = np.loadtxt(folder / "times.txt", ndmin=1) if (folder / "times.txt").exists() else None
+        path = _lidar_path(folder, times)
+    except (OSError, ValueError, IndexError) as error:
+        raise InputError(f"{folder}: not a KITTI sequence ({error})") from None
+    return [_scan(file, folder / "labels" / f"{file.stem}.label", times, path) for file in scans]
+
+
+def _lidar_path(folder: Path, times: NDArray[np.float64] | None) -> Trajectory | None:
+    """``T_world_velo`` with the axes of the first camera as x ahead, y left, z up; None where it is not known."""
+    poses, calib = folder / "poses.txt", folder / "calib.txt"
+    if times is None or not poses.exists() or not calib.exists():
+        return None
+    rows = np.loadtxt(poses, ndmin=2).reshape(-1, 3, 4)
+    entries = dict(line.split(":", 1) for line in calib.read_text(encoding="ascii").splitlines() if ":" in line)
+    tr = np.vstack([np.array(entries["Tr"].split(), float).reshape(3, 4), [0, 0, 0, 1]])
+    up = np.eye(4)
+    up[:3, :3] = OPTICAL
+    matrices = [up @ np.vstack([row, [0, 0, 0, 1]]) @ tr for row in rows]
+    count = min(len(times), len(matrices))
+    return Trajectory.through(times[:count], [Pose.from_matrix(m) for m in matrices[:count]])
+
+
+def _scan(file: Path, labels: Path, times: NDArray[np.float64] | None, path: Trajectory | None) -> Frame:
+    data = np.fromfile(file, "<f4")
+    if data.size % 4:
+        raise InputError.of(str(file), "must hold four numbers a point", data.size, "the file was cut")
+    x, y, z, intensity = data.reshape(-1, 4).T
+    fields = {"x": x, "y": y, "z": z, "intensity": intensity}
+    if labels.exists():
+        both = np.fromfile(labels, "<u4")
+        if len(both) != len(x):
+            raise InputError.of(str(labels), f"must hold {len(x)} labels, one a point", len(both))
+        fields["label"] = (both & 0xFFFF).astype(np.uint16)
+    number = int(file.stem) if file.stem.isdigit() else 0
+    time = float(times[number]) if times is not None and number < len(times) else float(number)
+    fields["time"] = np.full(len(x), time)
+    frame = frame_of(Contents(fields), file)
+    return replace(frame, meta={"start_s": time, "sensor": {"name": file.parent.name}}, trajectory=path)

@@ -1,0 +1,93 @@
+"""Labels as SemanticKITTI writes them: uint32 a point, instance << 16 | class.
+
+Classes are those of ``semantic-kitti.yaml`` (Behley et al. 2019). Tussock's finer names for plants have numbers from
+100 on and are taken to the nearest official class here; moving things have classes of their own (252 and up). Only
+things have instance numbers, counted from 1 over the whole scene, so they stay the same through a sequence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+from tussock.poses import Trajectory
+from tussock.scene.labels import LABELS, STUFF, label_id
+from tussock.scene.scene import SceneObject
+from tussock.trace.world import World
+
+__all__ = ["Labeller"]
+
+OFFICIAL = frozenset(number for number in LABELS.values() if number < 100)
+
+COARSER: dict[str, str] = {
+    "grass": "terrain",
+    "leaf": "vegetation",
+    "branch": "vegetation",
+    "stem": "vegetation",
+    "shrub": "vegetation",
+    "root": "trunk",
+    "rock": "terrain",
+    "wall": "other-structure",
+    "water": "other-ground",
+    "mirror": "other-object",
+    "glass": "other-structure",
+}
+"""Tussock's own labels, and SemanticKITTI's nearest"""
+
+MOVING: dict[str, int] = {
+    "car": 252,
+    "bicyclist": 253,
+    "person": 254,
+    "motorcyclist": 255,
+    "bus": 257,
+    "truck": 258,
+    "other-vehicle": 259,
+}
+
+
+class Labeller:
+    """Labels the points of one scene."""
+
+    def __init__(self, world: World) -> None:
+        names = {number: name for name, number in world.labels.items()}
+        self._classes = np.zeros(65536, np.uint32)
+        for number, name in names.items():
+            self._classes[number] = _official(name, number)
+        count = 1 + max(thing.id for thing in world.named)
+        self._moving = np.zeros(count, np.uint32)
+        """class of the moving object's own label, 0 for one that stands"""
+        self._own = np.zeros(count, np.uint16)
+        self._first = np.zeros(count, np.uint32)
+        """number of the object's first copy, 0 for stuff"""
+        total = 1
+        for thing in world.named:
+            moves = isinstance(thing, SceneObject) and thing.motion is not None and _moves(thing.motion)
+            self._own[thing.id] = label_id(thing.label, world.labels)
+            self._moving[thing.id] = MOVING.get(thing.label, 0) if moves else 0
+            if thing.label not in STUFF:
+                self._first[thing.id] = total
+                total += len(thing.placements)
+        if total > 65536:
+            raise InputError.of("scene", "must have at most 65535 things for SemanticKITTI's labels", total - 1)
+
+    def labels(self, frame: Frame) -> NDArray[np.uint32]:
+        """One label a return, in the frame's order."""
+        returns = frame.select(frame.hit)
+        classes = self._classes[returns.label]
+        moving = self._moving[returns.object_id]
+        classes = np.where((moving > 0) & (returns.label == self._own[returns.object_id]), moving, classes)
+        first = self._first[returns.object_id]
+        instances = np.where(first > 0, first + returns.placement, 0).astype(np.uint32)
+        return (instances << np.uint32(16) | classes.astype(np.uint32)).astype("<u4")
+
+
+def _official(name: str, number: int) -> int:
+    if name in COARSER:
+        return LABELS[COARSER[name]]
+    return number if number in OFFICIAL else LABELS["other-object"]
+
+
+def _moves(motion: Trajectory) -> bool:
+    return bool(np.ptp(motion.positions, axis=0).max() > 1e-6 or np.ptp(motion.quaternions, axis=0).max() > 1e-9)

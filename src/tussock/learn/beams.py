@@ -1,0 +1,180 @@
+"""Beams: pulses whose origin, direction and outcome are known, from a real scan or a simulated one.
+
+A pulse without return is a beam too: it says that nothing stands in its way (Deschaud et al. 2012, section III.C).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+
+__all__ = ["Beams", "beams_of", "joined_beams"]
+
+
+@dataclass(frozen=True, eq=False)
+class Beams:
+    """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands)."""
+
+    origins: NDArray[np.float64]
+    """[m], shape (n, 3)"""
+    directions: NDArray[np.float64]
+    """unit vectors, shape (n, 3)"""
+    ranges: NDArray[np.float64]
+    """[m], NaN for a pulse without return, shape (n,)"""
+    intensity: NDArray[np.float32]
+    """relative, 0 to 1, shape (n,); 0 where there is no return"""
+    rings: NDArray[np.uint16]
+    """which laser, from the lowest up where the source numbers them so, shape (n,)"""
+    azimuths: NDArray[np.float64]
+    """[rad], as the sensor reports it, counter-clockwise from x, shape (n,)"""
+    turns: NDArray[np.int32]
+    """number of the revolution or scan, from 0, shape (n,)"""
+    reach: float
+    """[m] as far as a pulse without return has certainly met nothing"""
+
+    def __post_init__(self) -> None:
+        n = len(np.asarray(self.ranges))
+        shapes = {"origins": (n, 3), "directions": (n, 3)}
+        for field in fields(self)[:-1]:
+            dtype = str(field.type).removeprefix("NDArray[np.").removesuffix("]")
+            array = np.ascontiguousarray(getattr(self, field.name), dtype)
+            if array.shape != shapes.get(field.name, (n,)):
+                raise InputError.of(
+                    f"beams {field.name}", f"must have the shape {shapes.get(field.name, (n,))}", array.shape
+                )
+            object.__setattr__(self, field.name, array)
+        if n == 0:
+            raise InputError("beams: there are none; check the file, the box and the chosen revolutions")
+        if not (np.isfinite(self.origins).all() and np.isfinite(self.directions).all()):
+            raise InputError("beams origins and directions: must be finite, got NaN or infinity")
+        if np.abs(np.linalg.norm(self.directions, axis=1) - 1).max() > 1e-3:
+            raise InputError("beams directions: must be unit vectors")
+        if not (np.isfinite(self.reach) and self.reach > 0):
+            raise InputError.of("beams reach", "must be a length above 0 [m]", self.reach)
+        if np.nanmin(self.ranges, initial=np.inf) < 0:
+            raise InputError("beams ranges: must not be negative")
+
+    @classmethod
+    def of(
+        cls, origins: ArrayLike, directions: ArrayLike, ranges: ArrayLike, *, intensity: ArrayLike | None = None,
+        rings: ArrayLike | None = None, azimuths: ArrayLike | None = None, turns: ArrayLike | None = None,
+        reach: float | None = None,
+    ) -> Beams:  # fmt: skip
+        """From plain arrays; one origin serves all, directions get unit length, the rest has defaults."""
+        way = np.atleast_2d(np.asarray(directions, float))
+        n = len(way)
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        if not (length > 0).all():
+            raise InputError("beams directions: must not be zero")
+        way = way / length
+        measured = np.asarray(ranges, float)
+        measured = np.where(np.isfinite(measured), measured, np.nan)
+        hit = np.isfinite(measured)
+        zero = np.zeros(n)
+        return cls(
+            np.broadcast_to(np.asarray(origins, float), (n, 3)),
+            way,
+            measured,
+            np.where(hit, 0.3 if intensity is None else intensity, 0).astype(np.float32),
+            np.asarray(zero if rings is None else rings).astype(np.uint16),
+            np.arctan2(way[:, 1], way[:, 0]) if azimuths is None else np.asarray(azimuths, float),
+            np.asarray(zero if turns is None else turns).astype(np.int32),
+            float(reach if reach is not None else (np.nanmax(measured) if hit.any() else 100.0)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ranges)
+
+    @property
+    def hit(self) -> NDArray[np.bool_]:
+        """whether a pulse had a return, shape (n,)"""
+        return np.isfinite(self.ranges)
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """where pulses ended [m], NaN without return, shape (n, 3)"""
+        return self.origins + self.directions * self.ranges[:, None]
+
+    def select(self, rows: Any) -> Beams:
+        """The chosen rows (a mask or indices)."""
+        columns: dict[str, Any] = {field.name: getattr(self, field.name)[rows] for field in fields(self)[:-1]}
+        return Beams(**columns, reach=self.reach)
+
+    def inside(self, box: Sequence[float]) -> NDArray[np.bool_]:
+        """Whether a pulse ended in a box (x, y, z of the lowest corner, then of the highest) [m], shape (n,)."""
+        corners = np.asarray(box, float).reshape(-1)
+        if corners.shape != (6,) or not np.isfinite(corners).all() or not (corners[:3] < corners[3:]).all():
+            raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 with x0 < x1 and so on [m]", list(box))
+        points = self.points
+        found: NDArray[np.bool_] = np.all((points >= corners[:3]) & (points < corners[3:]), axis=1)
+        if not found.any():
+            seen = points[self.hit]
+            extent = (
+                f"the points lie within {np.round(seen.min(0), 1).tolist()} and {np.round(seen.max(0), 1).tolist()}"
+                if len(seen)
+                else "no beam has a return"
+            )
+            raise InputError.of("box", "no points in the box", corners.tolist(), extent)
+        return found
+
+
+def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
+    """The beams of a frame, in the world where it has a trajectory; scan with ``keep_misses`` to have them all.
+
+    Of several returns of a pulse the first row is taken: it is the one that the permeability was made for.
+    """
+    first = frame.return_number <= 1
+    rows = frame.select(first) if not first.all() else frame
+    way = np.stack(
+        [
+            np.cos(rows.elevation) * np.cos(rows.azimuth),
+            np.cos(rows.elevation) * np.sin(rows.azimuth),
+            np.sin(rows.elevation),
+        ],
+        1,
+    ).astype(np.float64)
+    start = np.where(rows.hit[:, None], rows.xyz - rows.range[:, None] * way, 0.0).astype(np.float64)
+    _fill_origins(start, rows)
+    if rows.trajectory is not None:
+        positions, quaternions = rows.trajectory.at(rows.time)
+        turn = Rotation.from_quat(quaternions)
+        start, way = turn.apply(start) + positions, turn.apply(way)
+    sensor = rows.meta.get("sensor") or {}
+    known = sensor.get("receiver", {}).get("max_range_m") if isinstance(sensor, dict) else None
+    return Beams.of(
+        start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
+        rings=rows.laser, azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
+        reach=reach or known,
+    )  # fmt: skip
+
+
+def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
+    """Pulses without return leave from where the others of their laser do."""
+    lasers = int(frame.laser.max(initial=0)) + 1
+    hit = frame.hit
+    count = np.bincount(frame.laser[hit], minlength=lasers)
+    total = np.stack([np.bincount(frame.laser[hit], start[hit, a], lasers) for a in range(3)], 1)
+    mean = total / np.maximum(count, 1)[:, None]
+    start[~hit] = mean[frame.laser[~hit]]
+
+
+def joined_beams(parts: Sequence[Beams]) -> Beams:
+    """Several sets of beams as one, their scans numbered on."""
+    if not parts:
+        raise InputError("beams: cannot be joined from no parts")
+    columns: dict[str, Any] = {}
+    for field in fields(Beams)[:-1]:
+        arrays = [getattr(part, field.name) for part in parts]
+        if field.name == "turns":
+            ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
+            arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
+        columns[field.name] = np.concatenate(arrays)
+    return Beams(**columns, reach=max(part.reach for part in parts))

@@ -1,0 +1,145 @@
+"""How well volumes foretell beams that they were not learned from, and the voxel size that foretells best.
+
+A beam that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
+then its range is normal with eqs (2) and (3) of Deschaud et al. (2012). That is a likelihood, exact and without
+drawing anything. `choose_voxel` learns from four fifths of the beams with ever smaller voxels and takes the size at
+which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.kernels import borrowed, kernel
+from tussock.learn.beams import Beams
+from tussock.learn.learner import Method, learn
+from tussock.scene.volumes import DEFAULT_TAU, PASSES, Volumes
+from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.volume_cells import new_walk, start_walk
+from tussock.trace.volume_hits import gaussians_of, next_volume, shell_of
+
+__all__ = ["choose_voxel", "log_likelihood"]
+
+_BLOCK = 2048
+_STEP = 0.002  # [m] a range counts as this wide, so that hits and misses are both probabilities
+_ASTRAY = 1e-3  # share of beams that no model explains: dust, birds, people
+_HELD_OUT = 5  # one in so many
+_ENOUGH = 300_000  # beams that settle the choice
+
+
+def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None) -> float:
+    """Mean natural logarithm of the probability of the beams' outcomes; higher is better, 0 is certain."""
+    sums = np.zeros((len(beams) + _BLOCK - 1) // _BLOCK)
+    run_on_threads(
+        _likelihood, resolve_threads(threads), gaussians_of([volumes]), beams.origins, beams.directions, beams.ranges,
+        beams.reach, sums,
+    )  # fmt: skip
+    return float(sums.sum() / len(beams))
+
+
+@kernel
+def _likelihood(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any
+) -> None:
+    _likelihood_all(worker, workers, gaussians, origins, directions, ranges, reach, sums, new_walk())
+
+
+@kernel
+def _likelihood_all(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any,
+    walk: Any,
+) -> None:  # fmt: skip
+    gaussians, walk, origins, directions = (
+        borrowed(gaussians),
+        borrowed(walk),
+        borrowed(origins),
+        borrowed(directions),
+    )
+    ranges, sums = borrowed(ranges), borrowed(sums)
+    cell = gaussians.cells.cell[0]
+    for block in range(worker, len(sums), workers):
+        total = 0.0
+        for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
+            ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
+            dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
+            hit = ranges[b] == ranges[b]
+            # Volumes a little behind the return may have given it.
+            end = ranges[b] + 2 * cell if hit else reach
+            left, density = 1.0, 0.0
+            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, end):
+                while left > 1e-6:
+                    i, t, sigma, distance2 = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                    if i < 0:
+                        break
+                    shell = shell_of(gaussians.edges2, 0, distance2)
+                    if shell < 0:
+                        continue
+                    rho = gaussians.shells[i, shell] / PASSES
+                    if hit:
+                        off = (ranges[b] - t) / sigma
+                        density += left * (1 - rho) * math.exp(-0.5 * off * off) / sigma
+                    left *= rho
+            if hit:
+                known = density * _STEP / math.sqrt(2 * math.pi)
+                total += math.log((1 - _ASTRAY) * known + _ASTRAY * _STEP / reach)
+            else:
+                total += math.log((1 - _ASTRAY) * left + _ASTRAY * 0.5)
+        sums[block] = total
+
+
+def choose_voxel(
+    beams: Beams,
+    *,
+    method: Method = "voxels",
+    tau: float = DEFAULT_TAU,
+    plain: bool = False,
+    box: Sequence[float] | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    tried: Callable[[float, float], None] | None = None,
+) -> float:
+    """The side of a voxel [m] that foretells held-out beams best; ``tried`` is told every size and its likelihood.
+
+    Sizes shrink by √2 from a tenth of the way across the returns, until two in a row are worse than the best.
+    """
+    chance = np.random.Generator(np.random.Philox(seed))
+    if len(beams) > _ENOUGH:
+        beams = beams.select(np.sort(chance.permutation(len(beams))[:_ENOUGH]))
+    held = chance.integers(0, _HELD_OUT, len(beams)) == 0
+    if box is not None:
+        beams.inside(box)
+    elif beams.hit.sum() < 2 * _HELD_OUT:
+        raise InputError.of("beams", "are too few to choose a voxel size from", int(beams.hit.sum()), "give the size")
+    training, test = beams.select(~held), beams.select(held)
+    size = _largest(beams, box)
+    best_size, best, worse = size, -math.inf, 0
+    while worse < 2 and size > 1e-3:
+        try:
+            likelihood = log_likelihood(
+                learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads), test,
+                threads=threads,
+            )  # fmt: skip
+        except InputError:  # one point a voxel
+            break
+        if tried is not None:
+            tried(size, likelihood)
+        if likelihood > best:
+            best_size, best, worse = size, likelihood, 0
+        else:
+            worse += 1
+        size /= math.sqrt(2)
+    return float(f"{best_size:.3g}")
+
+
+def _largest(beams: Beams, box: Sequence[float] | None) -> float:
+    """A tenth of the middle extent of the returns [m], on the ladder 0.01·√2ᵏ."""
+    points: NDArray[np.float64] = beams.points[beams.hit if box is None else beams.inside(box)]
+    across = np.quantile(points, 0.95, axis=0) - np.quantile(points, 0.05, axis=0)
+    wanted = max(float(np.median(across)) / 10, 0.01)
+    return 0.01 * math.sqrt(2) ** round(2 * math.log2(wanted / 0.01))

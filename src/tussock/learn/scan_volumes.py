@@ -1,0 +1,78 @@
+"""Simulating volumes alone: the beams that would come of given rays, without scene or sensor.
+
+The same kernel as in the scan loop, for scores and experiments. In a scene, `tussock.scan` mixes volumes with
+surfaces, beams with spread and receivers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import borrowed, kernel
+from tussock.learn.beams import Beams
+from tussock.randomness import check_seed, seed_key
+from tussock.scene.volumes import Volumes
+from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.volume_cells import new_walk
+from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
+
+__all__ = ["simulate_ranges", "simulate_volumes"]
+
+_BLOCK = 2048
+
+
+def simulate_volumes(
+    volumes: Volumes | Gaussians, like: Beams, *, seed: int = 0, frame: int = 0, threads: int | None = None
+) -> Beams:
+    """Fire the pulses of ``like`` again, into the volumes (in the same frame); the outcome in place of the ranges."""
+    tables = volumes if isinstance(volumes, Gaussians) else gaussians_of([volumes])
+    ranges, met = simulate_ranges(
+        tables, like.origins, like.directions, like.reach, seed=seed, frame=frame, threads=threads
+    )
+    intensity = np.where(met >= 0, tables.intensity[met], 0).astype(np.float32)
+    return replace(like, ranges=ranges, intensity=intensity)
+
+
+def simulate_ranges(
+    tables: Gaussians, origins: NDArray[np.float64], directions: NDArray[np.float64], reach: float, *, seed: int = 0,
+    frame: int = 0, threads: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # fmt: skip
+    """Range [m] (NaN: none within ``reach``) and volume (−1: none) of rays (n, 3), both of shape (n,)."""
+    key0, key1 = seed_key(check_seed(seed))
+    ranges = np.empty(len(directions))
+    met = np.empty(len(directions), np.int64)
+    run_on_threads(
+        _fire, resolve_threads(threads), tables, np.ascontiguousarray(origins, np.float64),
+        np.ascontiguousarray(directions, np.float64), float(reach), key0, key1, np.uint32(frame), ranges, met,
+    )  # fmt: skip
+    return ranges, met
+
+
+@kernel
+def _fire(
+    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
+    frame: Any, ranges: Any, met: Any,
+) -> None:  # fmt: skip
+    _fire_all(worker, workers, tables, origins, directions, reach, key0, key1, frame, ranges, met, new_walk())
+
+
+@kernel
+def _fire_all(
+    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
+    frame: Any, ranges: Any, met: Any, walk: Any,
+) -> None:  # fmt: skip
+    tables, walk, origins, directions = borrowed(tables), borrowed(walk), borrowed(origins), borrowed(directions)
+    ranges, met = borrowed(ranges), borrowed(met)
+    for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
+        for p in range(first, min(first + _BLOCK, len(ranges))):
+            t, i = end_in_volumes(
+                tables, 0, walk, origins[p, 0], origins[p, 1], origins[p, 2], directions[p, 0], directions[p, 1],
+                directions[p, 2], reach, key0, key1, p, frame, 0,
+            )  # fmt: skip
+            ranges[p] = t if t < math.inf else math.nan
+            met[p] = i

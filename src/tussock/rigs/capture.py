@@ -1,0 +1,136 @@
+"""All sensors of a rig at the same moments, with the transforms between them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.cameras.picture import Picture
+from tussock.cameras.render import look, render
+from tussock.cameras.view import View
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+from tussock.poses import Trajectory
+from tussock.rigs.rig import MountedCamera, Rig
+from tussock.scene.scene import Scene
+from tussock.simulate import scan
+from tussock.trace.world import World
+
+__all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_between", "sensor_seed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What all sensors gave at one moment, each by its name."""
+
+    rig: Rig
+    number: int
+    time: float
+    """[s] when it starts"""
+    frames: dict[str, Frame] = field(default_factory=dict)
+    pictures: dict[str, Picture] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+
+    def transform(self, target: str, source: str, time: float | None = None) -> NDArray[np.float64]:
+        """``T_target_source``, shape (4, 4), between "world", "body" and sensors, at ``time`` [s] or the start."""
+        return np.asarray(np.linalg.inv(self._in_world(target, time)) @ self._in_world(source, time))
+
+    def _in_world(self, name: str, time: float | None) -> NDArray[np.float64]:
+        if name == "world":
+            return np.eye(4)
+        body = self.rig.body.pose(self.time if time is None else time)
+        return (body if name == "body" else body @ self.rig.mount(name)).matrix
+
+
+def capture(
+    rig: Rig,
+    scene: Scene | World,
+    *,
+    start: float = 0.0,
+    end: float | None = None,
+    seed: int = 0,
+    pictures: bool = True,
+    views: bool = False,
+    threads: int | None = None,
+) -> Iterator[Moment]:
+    """The moments that start in [start, end) [s], one after the other; one moment if ``end`` is not given.
+
+    Every LIDAR gives a frame, every camera a colour picture (``pictures``) and the truth of every pixel (``views``).
+    Each sensor draws its own chance from ``seed`` and its name.
+    """
+    world = scene if isinstance(scene, World) else World(scene)
+    numbers = moments_between(rig, start, end)
+    check_range(rig, world, numbers)
+    for number in numbers:
+        yield capture_moment(rig, world, number, seed=seed, pictures=pictures, views=views, threads=threads)
+
+
+def capture_moment(
+    rig: Rig, world: World, number: int, *, seed: int = 0, pictures: bool = True, views: bool = False,
+    threads: int | None = None,
+) -> Moment:  # fmt: skip
+    """Moment number ``number``, which starts at ``number`` / rate; the same whatever else is captured."""
+    time = number / rig.rate_hz
+    moment = Moment(rig, number, time)
+    for lidar in rig.lidars:
+        frame = int(np.ceil(time / lidar.sensor.frame_period - 1e-9))
+        moment.frames[lidar.name] = scan(
+            world, lidar.sensor, rig.body.mounted(lidar.mount), seed=sensor_seed(seed, lidar.name), frame=frame,
+            threads=threads,
+        )  # fmt: skip
+    for mounted in rig.cameras:
+        path, opens = camera_path(rig, mounted), time + mounted.trigger
+        if pictures:
+            moment.pictures[mounted.name] = render(
+                world, mounted.camera, path, light=rig.light, time=opens, seed=sensor_seed(seed, mounted.name),
+                threads=threads,
+            )  # fmt: skip
+        if views:
+            moment.views[mounted.name] = look(world, mounted.camera, path, time=opens, threads=threads)
+    return moment
+
+
+def camera_path(rig: Rig, mounted: MountedCamera) -> Trajectory:
+    """``T_world_camera`` over time."""
+    return rig.body.mounted(mounted.mount)
+
+
+def moments_between(rig: Rig, start: float, end: float | None) -> range:
+    """Numbers of the moments that start in [start, end) [s]; the first from ``start`` on if ``end`` is None."""
+    if not np.isfinite(start) or start < 0 or (end is not None and not start < end < np.inf):
+        raise InputError.of("time range", "must be 0 <= start < end [s]", (start, end))
+    # A cut that is meant to be on a moment must not miss it by a rounding error.
+    first = int(np.ceil(start * rig.rate_hz - 1e-9))
+    last = first + 1 if end is None else int(np.ceil(end * rig.rate_hz - 1e-9))
+    if last <= first:
+        raise InputError.of(
+            "time range", "holds no moment of the rig", (start, end), f"it has one every {1 / rig.rate_hz:g} s"
+        )
+    return range(first, last)
+
+
+def check_range(rig: Rig, world: World, numbers: range) -> None:
+    """Refuse moments that the animation does not cover: the body's path, or the scene's where the body stands."""
+    start, end = numbers[0] / rig.rate_hz, numbers[-1] / rig.rate_hz + rig.reach
+    if rig.body.moving:
+        what, low, high = "the body's path", rig.body.times[0], rig.body.times[-1]
+    else:
+        motions = [thing.motion.times for thing in world.objects if thing.motion is not None and thing.motion.moving]
+        if not motions:
+            return
+        what, low, high = "the animation", min(t[0] for t in motions), max(t[-1] for t in motions)
+    if start < low - 1e-9 or end > high + 1e-9:
+        raise InputError.of(
+            "time range", f"must lie within {what}, {low:g} s to {high:g} s", f"{start:g} s to {end:g} s",
+            "choose a shorter one; a moment lasts until its last frame ends",
+        )  # fmt: skip
+
+
+def sensor_seed(seed: int, name: str) -> int:
+    """The seed of one sensor: two of a kind on one rig must not draw the same noise."""
+    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")

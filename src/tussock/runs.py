@@ -1,0 +1,150 @@
+"""A run: the frames of a time range, one numbered file each, that can be cut, stopped and taken up again.
+
+A frame's file carries the frame's number, whatever range was asked for, and appears whole or not at all. So a file
+that is there is finished: a run that is started again keeps it and does the rest, and a range scanned in two
+parts gives the same files as in one. Beside them lies ``NAME.run.json``, which says what the frames are of (scene,
+sensor, path, seed, version). Files of another run are never mixed with these: that is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tussock.errors import InputError, OutputError
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.scene.fingerprint import fingerprint, path_fingerprint
+from tussock.scene.scene import Scene
+from tussock.sensors.sensor import Sensor
+from tussock.simulate import frames_between, scan
+from tussock.trace.world import World
+from tussock.version import VERSION
+from tussock.whole_files import check_writable, whole_file
+from tussock.write.contents import Coords
+from tussock.write.formats import format_of, save_frame
+
+__all__ = ["Done", "Run"]
+
+
+class Done(NamedTuple):
+    """A frame of a run, as it is finished."""
+
+    number: int
+    file: Path
+    frame: Frame | None
+    """None where the file was there already"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is scanned, and where the frames go: ``out`` gives folder, name and format."""
+
+    scene: Scene
+    sensor: Sensor
+    path: Pose | Trajectory
+    out: Path
+    start: float
+    """[s]"""
+    end: float
+    """[s], not in the range itself"""
+    seed: int = 0
+    coords: Coords = "sensor"
+    keep_misses: bool = False
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        format_of(self.out)
+        if not self.frames:
+            raise InputError.of("time range", "holds no start of a frame", f"{self.start:g} s to {self.end:g} s")
+
+    @property
+    def frames(self) -> range:
+        """Numbers of the frames that start in the range."""
+        return frames_between(self.sensor, self.start, self.end)
+
+    def file(self, number: int) -> Path:
+        return self.out.with_stem(f"{self.out.stem}_{number:06d}")
+
+    @property
+    def files(self) -> list[Path]:
+        return [self.file(number) for number in self.frames]
+
+    @property
+    def manifest(self) -> Path:
+        return self.out.with_name(f"{self.out.stem}.run.json")
+
+    def identity(self) -> dict[str, Any]:
+        """What every frame of the run has in common; not the range, so that a run can be split and continued."""
+        path = self.path if isinstance(self.path, Trajectory) else Trajectory.standing(self.path)
+        return {
+            "format": "tussock run",
+            "version": 1,
+            "tussock": VERSION,
+            "scene": {"name": self.scene.name, "fingerprint": fingerprint(self.scene)},
+            "sensor": self.sensor.model_dump(mode="json"),
+            "path": path_fingerprint(path),
+            "seed": self.seed,
+            "coords": self.coords,
+            "misses": self.keep_misses,
+            "suffix": self.out.suffix,
+        }
+
+    def prepare(self, *, force: bool = False) -> list[int]:
+        """Check that the run may write here, note what it is, and say which frames are there already.
+
+        ``force``: whatever lies there is not kept, and is overwritten.
+        """
+        identity = json.loads(json.dumps(self.identity()))
+        finished = [number for number in self.frames if self.file(number).exists()]
+        known = None if force else self._noted()
+        if force:
+            finished = []
+        elif known is None and finished:
+            raise OutputError(f"{self.file(finished[0])}: exists already; choose another name or pass --force")
+        elif known is not None and known != identity:
+            other = next(key for key in identity if known.get(key) != identity[key])
+            raise OutputError(f"{self.manifest}: notes a run with another {other}; choose another name or pass --force")
+        for number in self.frames:
+            check_writable(self.file(number), force=force or number in finished)
+            # What a killed run left behind; the pattern is that of `whole_file`.
+            for rest in self.out.parent.glob(f".{self.file(number).name}.????????.part"):
+                rest.unlink(missing_ok=True)
+        if known != identity:
+            with whole_file(self.manifest, force=True) as temporary:
+                temporary.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
+        return finished
+
+    def scan(self, world: World, *, finished: list[int] | None = None) -> Iterator[Done]:
+        """Scan and write the frames that are not ``finished``, in order; each is on disk when it is yielded."""
+        kept = set(finished or ())
+        for number in self.frames:
+            file = self.file(number)
+            if number in kept:
+                yield Done(number, file, None)
+                continue
+            frame = scan(
+                world,
+                self.sensor,
+                self.path,
+                seed=self.seed,
+                frame=number,
+                keep_misses=self.keep_misses,
+                threads=self.threads,
+            )
+            save_frame(frame, file, force=True, coords=self.coords)
+            yield Done(number, file, frame)
+
+    def _noted(self) -> dict[str, Any] | None:
+        try:
+            noted = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise OutputError(
+                f"{self.manifest}: is not the note of a run ({error}); remove it or pass --force"
+            ) from None
+        return noted if isinstance(noted, dict) else {}

@@ -1,0 +1,48 @@
+"""A scene in 32 characters: the same scene, the same fingerprint; anything a sensor could notice changes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+
+from tussock.poses import Trajectory
+from tussock.scene.scene import Scene
+
+__all__ = ["fingerprint", "path_fingerprint"]
+
+
+def fingerprint(scene: Scene) -> str:
+    """Over names, labels, tags, shapes, materials, placements and motion."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps([scene.name, scene.labels], sort_keys=True).encode())
+    seen: dict[int, int] = {}
+    for thing in scene.objects:
+        digest.update(json.dumps([thing.name, thing.label, sorted(thing.tags)]).encode())
+        mesh = thing.mesh
+        first = seen.setdefault(id(mesh), thing.id)
+        digest.update(first.to_bytes(4, "little"))
+        if first == thing.id:
+            for array in (mesh.vertices, mesh.triangles, mesh.material_of_triangles):
+                digest.update(str(array.shape).encode())
+                digest.update(np.ascontiguousarray(array).data)
+            for material in mesh.materials:
+                digest.update(material.model_dump_json().encode())
+        for mesh in () if thing.forms is None else thing.forms.meshes[1:]:
+            digest.update(mesh.vertices.data)
+            digest.update(mesh.triangles.data)
+        if thing.forms is not None:
+            digest.update(thing.forms.times.data)
+        digest.update(np.ascontiguousarray(thing.placements.matrices).data)
+        if thing.motion is not None:
+            digest.update(path_fingerprint(thing.motion).encode())
+    return digest.hexdigest()
+
+
+def path_fingerprint(path: Trajectory) -> str:
+    """Over the times and poses of a trajectory."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (path.times, path.positions, path.quaternions):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,87 @@
+"""Volumes as one compact file (``.vol``): a zip of NumPy arrays and one JSON text, readable with ``numpy.load`` too.
+
+Every array carries the checksum of the zip, so damage is found when the file is read.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tussock.errors import InputError, OutputError
+from tussock.scene.material import Material
+from tussock.scene.volumes import Volumes
+from tussock.whole_files import whole_file
+
+__all__ = ["load_volumes", "save_volumes"]
+
+_FORMAT = "tussock volumes"
+_VERSION = 1
+_ARRAYS = ("means", "precisions", "permeability", "shells", "beams", "intensity", "edges")
+
+
+def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
+    """Write volumes to ``path`` (``.vol``), whole or not at all."""
+    path = Path(path)
+    if path.suffix.lower() != ".vol":
+        raise OutputError(f"{path}: a file of volumes ends in .vol; name it {path.with_suffix('.vol').name}")
+    about = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "volumes": len(volumes),
+        "cell": volumes.cell,
+        "partition": volumes.partition,
+        "tau": volumes.tau,
+        "material": volumes.material.model_dump(mode="json", exclude_unset=True),
+        "meta": volumes.meta,
+    }
+    arrays: dict[str, Any] = {name: getattr(volumes, name) for name in _ARRAYS}
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
+
+
+def load_volumes(path: Path | str) -> Volumes:
+    """Read volumes; a file that is damaged or something else is an `InputError`."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, not a file of volumes")
+    if not path.exists():
+        raise InputError(f"{path}: no such file of volumes")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            about = json.loads(archive["about"].tobytes())
+            if about["format"] != _FORMAT:
+                raise ValueError(f"format is {about['format']!r}")
+            if about["version"] > _VERSION:
+                raise InputError(f"{path}: was written by a newer version of Tussock; update to read it")
+            arrays = {name: archive[name] for name in _ARRAYS}
+        if any(len(arrays[name]) != about["volumes"] for name in _ARRAYS if name != "edges"):
+            raise ValueError(f"does not hold the {about['volumes']} volumes that it says")
+        return Volumes(
+            **arrays,
+            cell=float(about["cell"]),
+            partition=about["partition"],
+            tau=float(about["tau"]),
+            material=Material.parse(about["material"], "material"),
+            meta=about["meta"],
+        )
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        why = " ".join(str(error).split())[:120]
+        raise InputError(f"{path}: is damaged or not a file of volumes ({why})") from None

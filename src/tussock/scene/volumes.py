@@ -1,0 +1,163 @@
+"""Vegetation without surfaces: small volumes that a pulse ends in or passes through, as learned from real scans.
+
+Deschaud et al. (2012), section III: each volume holds a 3-D Gaussian of the returns inside it and a permeability
+ρ = m/(m+n): of the pulses whose smallest Mahalanobis distance to the Gaussian, eq (1), is below τ, m passed and n
+ended there.
+
+One number for all of them loses pulses in two ways. A Gaussian has 13 % of its mass beyond τ = 2, where nothing is
+ever hit, so that share slips through. And a leaf in the middle of a volume stops the pulses that meet the middle,
+while the mean of all lets some of them pass and stops others that would not have been. Both disappear where the
+permeability is counted by shells of the Mahalanobis distance, out to the edge of the volume. Simulation uses the
+shells; ρ itself is kept beside them. A model with the single shell [0, τ) is exactly the paper's.
+
+Volumes come in two partitions. *Voxels*: a regular grid through the origin; a volume is met by the pulses that
+cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
+its outermost shell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.scene.material import Material
+
+__all__ = ["DEFAULT_TAU", "Partition", "Volumes", "check_tau", "shell_edges", "unpacked"]
+
+Partition = Literal["voxels", "ellipsoids"]
+
+DEFAULT_TAU = 2.0
+"""Mahalanobis distance below which a pulse counts as inside a volume (Deschaud et al. 2012, section III.C)"""
+PASSES = 65535
+"""what a shell holds where every pulse passes; permeability in shells is a whole number of 1/65535"""
+
+_SHELLS = (0.25, 0.5, 0.75, 1.0, 1.5)
+"""edges of the shells as multiples of τ; a voxel has one more shell, the rest of it"""
+
+_ARRAYS: dict[str, tuple[str, int]] = {
+    "means": ("f4", 3),
+    "precisions": ("f4", 6),
+    "permeability": ("f4", 1),
+    "shells": ("u2", 0),
+    "beams": ("u4", 1),
+    "intensity": ("f4", 1),
+}
+
+
+def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDArray[np.float32]:
+    """Outer Mahalanobis distances of the shells, rising, shape (s,); ``plain``: the paper's one shell."""
+    tau = check_tau(tau)
+    if plain:
+        return np.array([tau], np.float32)
+    rest = [np.inf] if partition == "voxels" else []
+    return np.array([share * tau for share in _SHELLS] + rest, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Volumes:
+    """A partition of space into Gaussians with permeability, in its own coordinates [m]."""
+
+    means: NDArray[np.float32]
+    """[m], shape (n, 3)"""
+    precisions: NDArray[np.float32]
+    """inverse covariances (xx, xy, xz, yy, yz, zz) [1/m²], shape (n, 6)"""
+    permeability: NDArray[np.float32]
+    """ρ, the share of pulses within τ that pass, shape (n,)"""
+    shells: NDArray[np.uint16]
+    """the share that pass in each shell, in 1/65535, shape (n, s)"""
+    beams: NDArray[np.uint32]
+    """how many pulses the permeability was counted from, shape (n,)"""
+    intensity: NDArray[np.float32]
+    """mean relative intensity of the returns, 0 to 1, shape (n,)"""
+    cell: float
+    """[m] side of a voxel; for ellipsoids, of the grid that finds them"""
+    edges: NDArray[np.float32]
+    """outer Mahalanobis distance of each shell, rising, shape (s,); beyond the last a volume is not there"""
+    partition: Partition = "voxels"
+    tau: float = DEFAULT_TAU
+    material: Material = field(default_factory=lambda: Material(name="volume"))
+    """names the surface in a frame; its reflectance is not used, the volumes have their own intensity"""
+    meta: dict[str, Any] = field(default_factory=dict)
+    """plain data, ready for JSON: what it was learned from and how"""
+
+    def __post_init__(self) -> None:
+        n = len(np.asarray(self.means))
+        if n == 0:
+            raise InputError("volumes: hold no volume; learn from beams that have returns")
+        edges = np.ascontiguousarray(self.edges, np.float32)
+        if edges.ndim != 1 or len(edges) == 0 or not (np.diff(edges, prepend=0) > 0).all():
+            raise InputError.of("volumes edges", "must be rising distances above 0", edges.tolist())
+        object.__setattr__(self, "edges", edges)
+        for name, (dtype, width) in _ARRAYS.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype)
+            shape = (n,) if width == 1 else (n, width or len(edges))
+            if array.shape != shape:
+                raise InputError.of(f"volumes {name}", f"must have the shape {shape}", array.shape)
+            if not np.isfinite(array).all():
+                raise InputError(f"volumes {name}: must be finite, got NaN or infinity")
+            object.__setattr__(self, name, array)
+        if self.permeability.min() < 0 or self.permeability.max() > 1:
+            worst = self.permeability[np.argmax(np.abs(self.permeability - 0.5))]
+            raise InputError.of("volumes permeability", "must lie within 0 and 1", float(worst))
+        if self.intensity.min() < 0:
+            raise InputError.of("volumes intensity", "must not be negative", float(self.intensity.min()))
+        if self.partition not in ("voxels", "ellipsoids"):
+            raise InputError.of("volumes partition", "must be voxels or ellipsoids", self.partition)
+        if self.partition == "ellipsoids" and not np.isfinite(edges[-1]):
+            raise InputError.of("volumes edges", "must be finite for ellipsoids", edges.tolist())
+        check_tau(self.tau)
+        if not (np.isfinite(self.cell) and self.cell > 0):
+            raise InputError.of("volumes cell", "must be a length above 0 [m]", self.cell)
+        if (np.abs(self.means).max() / self.cell) > 2**24:
+            raise InputError.of("volumes cell", "must be at least 2^-24 of the furthest mean [m]", float(self.cell))
+        sound = _positive_definite(self.precisions)
+        if not sound.all():
+            raise InputError(f"volumes precisions: must be positive definite, volume {int(np.argmin(sound))} is not")
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def covariances(self) -> NDArray[np.float64]:
+        """[m²], shape (n, 3, 3)"""
+        return np.linalg.inv(unpacked(self.precisions).astype(np.float64))
+
+    @property
+    def extents(self) -> NDArray[np.float64]:
+        """half sides [m] of the box around each ellipsoid at its outermost finite shell, shape (n, 3)"""
+        reach = float(self.edges[np.isfinite(self.edges)].max(initial=0.0)) or self.tau
+        return reach * np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2))
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """lowest and highest corner [m], shape (2, 3)"""
+        if self.partition == "voxels":
+            low = np.floor(self.means.astype(np.float64) / self.cell)
+            return np.stack([low.min(0) * self.cell, (low.max(0) + 1) * self.cell])
+        return np.stack([(self.means - self.extents).min(0), (self.means + self.extents).max(0)])
+
+    @property
+    def nbytes(self) -> int:
+        """memory of the arrays"""
+        return sum(getattr(self, name).nbytes for name in _ARRAYS)
+
+
+def check_tau(tau: float) -> float:
+    """τ must be a number above 0."""
+    if not (np.isfinite(tau) and tau > 0):
+        raise InputError.of("tau", "must be a Mahalanobis distance above 0", tau, "the paper uses 2.0")
+    return float(tau)
+
+
+def unpacked(packed: NDArray[Any]) -> NDArray[np.float64]:
+    """Symmetric matrices (n, 3, 3) from (xx, xy, xz, yy, yz, zz)."""
+    return packed.astype(np.float64)[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+
+
+def _positive_definite(packed: NDArray[np.float32]) -> NDArray[np.bool_]:
+    a, b, c, d, e, f = packed.astype(np.float64).T
+    return (a > 0) & (a * d - b * b > 0) & (a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d) > 0)

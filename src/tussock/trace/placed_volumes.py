@@ -1,0 +1,185 @@
+"""Volumes placed in the world: which copies a ray may meet, and where it ends in one of them.
+
+Copies stand in a small tree of boxes, so that a ray looks only at those in its way. Each copy is walked in its own
+coordinates, no further than what was already met; the nearest end wins. Copies that overlap stop a ray independently
+of one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import uint32
+from numpy.typing import NDArray
+
+from tussock.kernels import kernel
+from tussock.scene.scene import PlacedVolumes
+from tussock.scene.volumes import Volumes
+from tussock.trace.volume_cells import Walk, new_walk
+from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
+
+__all__ = ["VolumeTables", "VolumeWalk", "end_in_copies", "new_volume_walk", "place_volumes"]
+
+_STACK = 64
+
+
+class VolumeTables(NamedTuple):
+    """What kernels read of placed volumes; no copies: nothing to meet."""
+
+    gaussians: Gaussians
+    inverse: NDArray[np.float64]
+    """from the tracer's coordinates into the copy's, rows of a 3×4 transform, shape (copies, 12)"""
+    model: NDArray[np.int64]
+    """which model a copy is of, shape (copies,)"""
+    geometry: NDArray[np.uint32]
+    """its row in the hit tables, shape (copies,)"""
+    number: NDArray[np.uint32]
+    """its number among the copies of its object, shape (copies,)"""
+    boxes: NDArray[np.float32]
+    """of the nodes of the tree: lowest and highest corner [m], shape (nodes, 6)"""
+    children: NDArray[np.int32]
+    """of the nodes: two nodes, or −1 and a copy, shape (nodes, 2)"""
+
+    @property
+    def copies(self) -> int:
+        return len(self.model)
+
+
+class VolumeWalk(NamedTuple):
+    """Scratch memory of one thread."""
+
+    walk: Walk
+    stack: NDArray[np.int64]
+
+
+@kernel
+def new_volume_walk() -> Any:
+    return VolumeWalk(new_walk(), np.empty(_STACK, np.int64))
+
+
+def place_volumes(things: Sequence[PlacedVolumes], first_geometry: int, origin: NDArray[np.float64]) -> VolumeTables:
+    """The tables of some placed volumes, whose rows in the hit tables begin at ``first_geometry``."""
+    models: list[Volumes] = []
+    inverse, model, geometry, number, boxes = [], [], [], [], []
+    for row, thing in enumerate(things):
+        if not any(known is thing.volumes for known in models):
+            models.append(thing.volumes)
+        kind = next(k for k, known in enumerate(models) if known is thing.volumes)
+        turn = thing.placements.matrices[:, :, :3]
+        shift = thing.placements.matrices[:, :, 3] - origin
+        back = np.swapaxes(turn, 1, 2)
+        inverse.append(np.concatenate([back, -(back @ shift[:, :, None])], 2).reshape(-1, 12))
+        bounds = thing.volumes.bounds
+        middle, half = turn @ bounds.mean(0) + shift, np.abs(turn) @ ((bounds[1] - bounds[0]) / 2)
+        boxes.append(np.concatenate([middle - half, middle + half], 1))
+        copies = len(turn)
+        model.append(np.full(copies, kind))
+        geometry.append(np.full(copies, first_geometry + row))
+        number.append(np.arange(copies))
+    if not things:
+        return _nothing()
+    nodes, children = _tree(np.concatenate(boxes))
+    return VolumeTables(
+        gaussians_of(models),
+        np.ascontiguousarray(np.concatenate(inverse)),
+        np.concatenate(model).astype(np.int64),
+        np.concatenate(geometry).astype(np.uint32),
+        np.concatenate(number).astype(np.uint32),
+        nodes,
+        children,
+    )
+
+
+def _nothing() -> VolumeTables:
+    """Tables of the right types with nothing in them."""
+    one = Volumes(
+        np.zeros((1, 3), np.float32), np.array([[1, 0, 0, 1, 0, 1]], np.float32), np.ones(1, np.float32),
+        np.full((1, 1), 65535, np.uint16), np.zeros(1, np.uint32), np.zeros(1, np.float32), 1.0, np.ones(1, np.float32),
+    )  # fmt: skip
+    return VolumeTables(
+        gaussians_of([one]), np.zeros((0, 12)), np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32),
+        np.zeros((0, 6), np.float32), np.zeros((0, 2), np.int32),
+    )  # fmt: skip
+
+
+def _tree(boxes: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """A binary tree over boxes (n, 6), each node split at the median along its longest side; node 0 is the root."""
+    corners: list[NDArray[np.float64]] = []
+    children: list[tuple[int, int]] = []
+    middles = boxes[:, :3] + boxes[:, 3:]
+
+    waiting = [(np.arange(len(boxes)), -1, 0)]
+    while waiting:
+        members, parent, side = waiting.pop()
+        node = len(children)
+        corners.append(np.concatenate([boxes[members, :3].min(0), boxes[members, 3:].max(0)]))
+        children.append((-1, int(members[0])))
+        if parent >= 0:
+            pair = list(children[parent])
+            pair[side] = node
+            children[parent] = (pair[0], pair[1])
+        if len(members) > 1:
+            axis = int(np.argmax(np.ptp(middles[members], axis=0)))
+            members = members[np.argsort(middles[members, axis], kind="stable")]
+            half = len(members) // 2
+            waiting += [(members[:half], node, 0), (members[half:], node, 1)]
+    # Rounded outwards, so that nothing at an edge is lost.
+    rounded = np.array(corners)
+    pad = 1e-5 * (1 + np.abs(rounded))
+    rounded[:, :3] -= pad[:, :3]
+    rounded[:, 3:] += pad[:, 3:]
+    return rounded.astype(np.float32), np.array(children, np.int32)
+
+
+@kernel
+def end_in_copies(
+    tables: Any, scratch: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, limit: float,
+    key0: Any, key1: Any, pulse: Any, frame: Any,
+) -> Any:  # fmt: skip
+    """Range [m], volume and copy that a ray ends in before ``limit``; the volume is −1 where it ends in none."""
+    ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
+    stack = scratch.stack
+    stack[0] = 0
+    height = 1
+    nearest, volume, copy = limit, -1, -1
+    while height > 0:
+        height -= 1
+        node = stack[height]
+        if not _meets(tables.boxes, node, ox, oy, oz, ix, iy, iz, nearest):
+            continue
+        left, right = tables.children[node, 0], tables.children[node, 1]
+        if left >= 0:
+            stack[height], stack[height + 1] = right, left
+            height += 2
+            continue
+        m = tables.inverse[right]
+        t, i = end_in_volumes(
+            tables.gaussians, tables.model[right], scratch.walk,
+            m[0] * ox + m[1] * oy + m[2] * oz + m[3], m[4] * ox + m[5] * oy + m[6] * oz + m[7],
+            m[8] * ox + m[9] * oy + m[10] * oz + m[11],
+            m[0] * dx + m[1] * dy + m[2] * dz, m[4] * dx + m[5] * dy + m[6] * dz, m[8] * dx + m[9] * dy + m[10] * dz,
+            nearest, key0, key1, pulse, frame, uint32(right) * uint32(0x9E3779B1),
+        )  # fmt: skip
+        if i >= 0:
+            nearest, volume, copy = t, i, right
+    return nearest, volume, copy
+
+
+@kernel
+def _inverse(component: float) -> float:
+    return 1.0 / component if abs(component) > 1e-12 else 1e12
+
+
+@kernel
+def _meets(
+    boxes: Any, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, limit: float
+) -> bool:
+    """Whether a ray enters a node's box before ``limit``."""
+    x0, x1 = (boxes[node, 0] - ox) * ix, (boxes[node, 3] - ox) * ix
+    y0, y1 = (boxes[node, 1] - oy) * iy, (boxes[node, 4] - oy) * iy
+    z0, z1 = (boxes[node, 2] - oz) * iz, (boxes[node, 5] - oz) * iz
+    enter = max(min(x0, x1), min(y0, y1), min(z0, z1), 0.0)
+    leave = min(max(x0, x1), max(y0, y1), max(z0, z1), limit)
+    return enter <= leave

@@ -1,0 +1,251 @@
+"""Live: simulate in the loop, and send every packet at its own moment.
+
+The simulation runs half a second ahead of the clock (one revolution where a consumer may say where to go next)
+and hands whole revolutions to a `Pacer`. One that is not ready when its first packet is due is not sent at all, and
+the simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
+or none, with honest times.
+
+Several sensors take turns, the one that is due first; each has its own addresses.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import floor, inf
+
+import numpy as np
+
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.sensors.sensor import Sensor
+from tussock.simulate import scan
+from tussock.trace.world import World
+from tussock.wire.addresses import Endpoint
+from tussock.wire.encode import PacketEncoder, Packets
+from tussock.wire.pacing import Due, Lateness, Pacer
+from tussock.wire.position import GeoOrigin, position_packets
+from tussock.wire.runs import PositionClock
+from tussock.wire.shared_run import Command, SharedRun
+
+__all__ = ["Outlet", "StreamReport", "stream"]
+
+_AHEAD = 0.5  # [s] rides out a busy moment of the machine
+_GRACE = 2e-3  # [s] that the first packet of a revolution may be late
+_SWITCH = 5e-4  # [s] how long Python lets a thread run before the pacer gets its turn
+
+
+@dataclass(eq=False)
+class Outlet:
+    """A sensor, where it is, and where what it sees goes to."""
+
+    sensor: Sensor
+    pose: Pose | Trajectory
+    to: Endpoint | None = None
+    positions_to: Endpoint | None = None
+    share: SharedRun | None = None
+    origin: GeoOrigin = field(default_factory=GeoOrigin)
+
+
+@dataclass
+class StreamReport:
+    """What became of one outlet."""
+
+    sensor: str
+    revolutions: int = 0
+    dropped: int = 0
+    """whole revolutions that were not ready in time"""
+    packets: int = 0
+    busy_s: float = 0.0
+    """time spent on simulating and encoding"""
+    simulated_s: float = 0.0
+    elapsed_s: float = 0.0
+    lateness: Lateness = field(default_factory=Lateness)
+
+    @property
+    def speed(self) -> float:
+        """How many times as fast as real time it could have run."""
+        return self.simulated_s / self.busy_s if self.busy_s else inf
+
+
+def stream(
+    world: World, outlets: Sequence[Outlet], *, seconds: float | None = None, seed: int = 0,
+    threads: int | None = None, say: Callable[[str], None] = lambda text: None,
+) -> list[StreamReport]:  # fmt: skip
+    """Stream until ``seconds`` have passed, a trajectory ends, or a consumer commands a stop; for ever without."""
+    if not outlets:
+        raise InputError("stream: needs at least one sensor")
+    if seconds is not None and not seconds > 0:
+        raise InputError.of("seconds", "must be above 0", seconds)
+    for outlet in outlets:
+        if outlet.to is not None:
+            PacketEncoder(outlet.sensor)  # a sensor without packets is refused before anything starts
+        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)  # code is compiled or loaded
+    begin = time.perf_counter()
+    for outlet in outlets:
+        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)
+    once = time.perf_counter() - begin
+    clock = _Clock(time.monotonic() + 2 * once + 0.05)
+    runs = [_Live(world, outlet, clock, seconds, seed, threads, say) for outlet in outlets]
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        while waiting := [run for run in runs if not run.done]:
+            min(waiting, key=lambda run: run.next_start).advance()
+        for run in runs:
+            run.finish()
+    except BaseException:
+        for run in runs:
+            run.pacer.abandon()
+        raise
+    finally:
+        sys.setswitchinterval(switch)
+    for run in runs:
+        run.report.elapsed_s = time.monotonic() - clock.zero
+    return [run.report for run in runs]
+
+
+class _Clock:
+    """Simulation time 0 on the monotonic clock and on the wall's."""
+
+    def __init__(self, zero: float) -> None:
+        self.zero = zero
+        self.epoch = time.time() + zero - time.monotonic()
+
+    @property
+    def now(self) -> float:
+        """[s] simulation time that is real now."""
+        return time.monotonic() - self.zero
+
+
+class _Live:
+    """One outlet under way."""
+
+    def __init__(
+        self, world: World, outlet: Outlet, clock: _Clock, seconds: float | None, seed: int, threads: int | None,
+        say: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._world, self._outlet, self._clock = world, outlet, clock
+        self._options = {"seed": seed, "threads": threads}
+        self._say, self._said = say, -inf
+        self.pacer = Pacer()
+        self.report = StreamReport(outlet.sensor.name)
+        self._encoder = PacketEncoder(outlet.sensor, epoch=clock.epoch) if outlet.to else None
+        self._positions = PositionClock()
+        self._period = outlet.sensor.frame_period
+        self._ahead = self._period if outlet.share else max(_AHEAD, 2 * self._period)
+        self._frame = 0
+        self._frames = _frame_limit(outlet, seconds)
+        self._takes = 0.0  # [s] that a revolution takes, as of late
+
+    @property
+    def done(self) -> bool:
+        return self._frame >= self._frames
+
+    @property
+    def next_start(self) -> float:
+        return self._frame * self._period
+
+    def advance(self) -> None:
+        """Simulate the next revolution that can be ready in time, and hand it on."""
+        self._obey()
+        time.sleep(max(0.0, self.next_start - self._ahead - self._clock.now))
+        ready = self._clock.now + self._takes
+        if ready > self.next_start + _GRACE:
+            # The first revolution that can still be ready when it is due.
+            self._drop(int(np.ceil(ready / self._period)) - self._frame)
+        if self.done:
+            return
+        begin = time.perf_counter()
+        path = self._outlet.share.path(self._frame) if self._outlet.share else self._outlet.pose
+        frame = scan(self._world, self._outlet.sensor, path, frame=self._frame, **self._options)  # type: ignore[arg-type]
+        in_time = self._clock.now <= self.next_start + _GRACE
+        if in_time:
+            self._hand_on(frame)
+        took = time.perf_counter() - begin
+        self._takes += 0.5 * (took - self._takes)
+        self.report.busy_s += took
+        self.report.simulated_s += self._period
+        if not in_time:
+            self._drop(1)
+            return
+        self.report.revolutions += 1
+        self._frame += 1
+
+    def finish(self) -> None:
+        """Send the packet begun and wait until everything is out."""
+        if self._encoder:
+            self.pacer.put(self._dues(self._encoder.flush()))
+        self.pacer.finish()
+        self.report.packets, self.report.lateness = self.pacer.sent, self.pacer.lateness
+
+    def _hand_on(self, frame: Frame) -> None:
+        batch: list[Due] = []
+        if self._encoder:
+            batch = self._dues(self._encoder.encode(frame), frame.trajectory)
+        share = self._outlet.share
+        if share is not None:
+            # Known when the revolution is complete.
+            moment = self._clock.zero + self.next_start + self._period
+            tell = partial(share.publish, frame, dropped=self.report.dropped, speed=self.report.speed)
+            batch.append(Due(moment, tell, None))
+            batch.sort(key=lambda due: due.moment)
+        self.pacer.put(batch)
+
+    def _dues(self, packets: Packets, path: Trajectory | None = None) -> list[Due]:
+        zero, outlet = self._clock.zero, self._outlet
+        dues = [
+            Due(zero + moment, payload, outlet.to)
+            for moment, payload in zip(packets.times.tolist(), packets.payloads, strict=True)
+        ]
+        times = self._positions.times(packets)
+        if outlet.positions_to is not None and path is not None:
+            told = position_packets(times, path, epoch=self._clock.epoch, origin=outlet.origin)
+            dues += [Due(zero + t, p, outlet.positions_to) for t, p in zip(times.tolist(), told, strict=True)]
+            dues.sort(key=lambda due: due.moment)
+        return dues
+
+    def _drop(self, count: int) -> None:
+        count = max(1, min(count, int(min(self._frames - self._frame, 1e9))))
+        if self._encoder:
+            self.pacer.put(self._dues(self._encoder.flush()))
+        self._frame += count
+        self.report.dropped += count
+        if self._clock.now - self._said > 5.0:
+            self._said = self._clock.now
+            slower = self._takes / self._period
+            self._say(
+                f"{self.report.sensor}: cannot keep up (a revolution takes {slower:.1f} × as long as it lasts); "
+                f"{self.report.dropped} whole revolutions dropped so far"
+            )
+
+    def _obey(self) -> None:
+        share = self._outlet.share
+        if share is None:
+            return
+        while share.command == Command.PAUSE:
+            time.sleep(0.005)
+            self._frame = max(self._frame, int(np.ceil((self._clock.now + self._takes) / self._period)))
+        if share.command == Command.STOP:
+            self._frames = self._frame
+
+
+def _first_pose(outlet: Outlet) -> Pose:
+    return outlet.pose if isinstance(outlet.pose, Pose) else outlet.pose.pose(0.0)
+
+
+def _frame_limit(outlet: Outlet, seconds: float | None) -> float:
+    """How many revolutions there are to send."""
+    period, path = outlet.sensor.frame_period, outlet.pose
+    limit = inf if seconds is None else float(np.ceil(seconds / period - 1e-9))
+    if isinstance(path, Trajectory) and path.moving:
+        if path.times[0] > 1e-9:
+            raise InputError.of("trajectory", "must start at 0 s to be streamed", f"{path.times[0]:g} s")
+        limit = min(limit, floor(path.times[-1] / period + 1e-9))
+    if limit < 1:
+        raise InputError.of("stream", f"must last for at least one revolution of {period:g} s", limit * period)
+    return limit

@@ -1,0 +1,144 @@
+"""Doing things at their moments: a thread that sends every datagram when it is due.
+
+Moments are absolute, on the monotonic clock, so nothing adds up: a datagram that left late does not delay the next.
+Where the system allows it, the thread asks to be woken before others (it sleeps nearly all the time).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import queue
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import OutputError
+from tussock.wire.addresses import Endpoint, open_sender
+
+__all__ = ["Due", "Lateness", "Pacer"]
+
+_SHORTEST_SLEEP = 30e-6  # [s] below this the system sleeps longer than asked for
+_LONGEST_SLEEP = 0.2  # [s] so that a stop is noticed
+
+
+class Due(NamedTuple):
+    """Something to do: send ``payload`` to ``to``, or where there is no address call it."""
+
+    moment: float
+    """[s] monotonic clock"""
+    payload: Any
+    to: Endpoint | None
+
+
+@dataclass
+class Lateness:
+    """How late things were done, counted in steps of 0.1 ms."""
+
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(10_001, np.int64))
+    worst: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[min(max(int(seconds * 1e4), 0), 10_000)] += 1
+        self.worst = max(self.worst, seconds)
+
+    def share_within(self, seconds: float) -> float:
+        """Share of all that were done within this time of their moment."""
+        total = int(self.counts.sum())
+        return float(self.counts[: round(seconds * 1e4)].sum() / total) if total else 1.0
+
+    def quantile(self, share: float) -> float:
+        """[s] within which this share was done."""
+        total = np.cumsum(self.counts)
+        return float((np.searchsorted(total, share * total[-1]) + 1) * 1e-4) if total[-1] else 0.0
+
+
+class Pacer:
+    """Sends what it is given, in the order it is given, each at its moment."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.lateness = Lateness()
+        self._queue: queue.Queue[list[Due] | None] = queue.Queue()
+        self._sockets: dict[Endpoint, socket.socket] = {}
+        self._stop = threading.Event()
+        self._error: OutputError | None = None
+        self._thread = threading.Thread(target=self._work, name="tussock-pacer", daemon=True)
+        self._thread.start()
+
+    def put(self, batch: list[Due]) -> None:
+        """Add things in the order of their moments; what went wrong before is raised here."""
+        self._check()
+        self._queue.put(batch)
+
+    def finish(self) -> None:
+        """Wait until all is done."""
+        self._queue.put(None)
+        while self._thread.is_alive():
+            # Joined in pieces, so that an interrupt is heard.
+            self._thread.join(_LONGEST_SLEEP)
+        self._close()
+        self._check()
+
+    def abandon(self) -> None:
+        """Stop at once; what is not sent yet is not sent."""
+        self._stop.set()
+        self._queue.put(None)
+        self._thread.join()
+        self._close()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _close(self) -> None:
+        for sender in self._sockets.values():
+            sender.close()
+
+    def _work(self) -> None:
+        _ask_for_priority()
+        try:
+            while (batch := self._queue.get()) is not None:
+                for due in batch:
+                    if not self._await(due.moment):
+                        return
+                    self._do(due)
+        except OutputError as error:
+            self._error = error
+
+    def _await(self, moment: float) -> bool:
+        """Sleep until a moment; False if told to stop."""
+        while not self._stop.is_set():
+            left = moment - time.monotonic()
+            if left <= _SHORTEST_SLEEP:
+                return True
+            time.sleep(min(left, _LONGEST_SLEEP))
+        return False
+
+    def _do(self, due: Due) -> None:
+        if due.to is None:
+            due.payload()
+            return
+        sender = self._sockets.get(due.to) or self._sockets.setdefault(due.to, open_sender(due.to))
+        try:
+            sender.sendto(due.payload, due.to.address)
+        except ConnectionRefusedError:
+            pass  # nobody listens: a sensor does not care
+        except OSError as error:
+            if error.errno != errno.ENOBUFS:  # a full queue loses a datagram, as any network may
+                raise OutputError(f"{due.to}: cannot be sent to ({error.strerror})") from None
+        self.sent += 1
+        self.lateness.add(time.monotonic() - due.moment)
+
+
+def _ask_for_priority() -> None:
+    """Real-time turns for this thread, which usually only an administrator may give."""
+    if hasattr(os, "sched_setscheduler"):
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(threading.get_native_id(), os.SCHED_RR, os.sched_param(1))

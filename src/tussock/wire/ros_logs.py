@@ -1,0 +1,77 @@
+"""Where ROS messages go: one MCAP file, or the folder of a rosbag2."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from tussock.errors import OutputError
+from tussock.extras import load_extra
+from tussock.whole_files import whole_file, whole_folder
+from tussock.wire.ros_messages import RosMessages
+
+__all__ = ["MessageLog", "open_mcap", "open_rosbag2"]
+
+
+class MessageLog(Protocol):
+    """Takes messages in any number of topics; each is on the disk soon after."""
+
+    def write(self, topic: str, kind: str, nanoseconds: int, data: bytes) -> None:
+        """Add a serialised message of type ``kind`` with its Unix time."""
+
+
+@contextmanager
+def open_mcap(path: Path, messages: RosMessages, *, force: bool = False) -> Iterator[MessageLog]:
+    """An MCAP file for ROS 2; it appears under its name when all is written."""
+    library = load_extra("mcap.writer", extra="ros", purpose="an MCAP file")
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        writer = library.Writer(file)
+        writer.start(profile="ros2", library="tussock")
+        yield _Mcap(writer, messages)
+        writer.finish()
+
+
+class _Mcap:
+    def __init__(self, writer: Any, messages: RosMessages) -> None:
+        self._writer, self._messages = writer, messages
+        self._channels: dict[str, int] = {}
+        self._schemas: dict[str, int] = {}
+
+    def write(self, topic: str, kind: str, nanoseconds: int, data: bytes) -> None:
+        if kind not in self._schemas:
+            text = self._messages.definition(kind).encode()
+            self._schemas[kind] = self._writer.register_schema(kind, "ros2msg", text)
+        if topic not in self._channels:
+            self._channels[topic] = self._writer.register_channel(topic, "cdr", self._schemas[kind])
+        self._writer.add_message(self._channels[topic], nanoseconds, data, nanoseconds)
+
+
+@contextmanager
+def open_rosbag2(path: Path, messages: RosMessages, *, force: bool = False) -> Iterator[MessageLog]:
+    """The folder of a rosbag2 (SQLite); it appears under its name when all is written."""
+    library = load_extra("rosbags.rosbag2", extra="ros", purpose="a rosbag2")
+    with whole_folder(path, force=force) as temporary:
+        try:
+            # Version 8 is what every ROS 2 from Humble on reads.
+            with library.Writer(temporary, version=8) as writer:
+                yield _Rosbag2(writer, messages)
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                raise OSError(errno.ENOSPC, "no space left on the disk") from None
+            raise OutputError(f"{path}: cannot be written ({error})") from None
+
+
+class _Rosbag2:
+    def __init__(self, writer: Any, messages: RosMessages) -> None:
+        self._writer, self._messages = writer, messages
+        self._connections: dict[str, Any] = {}
+
+    def write(self, topic: str, kind: str, nanoseconds: int, data: bytes) -> None:
+        if topic not in self._connections:
+            store = self._messages.types
+            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=store)
+        self._writer.write(self._connections[topic], nanoseconds, data)

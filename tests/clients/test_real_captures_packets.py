@@ -1,0 +1,53 @@
+"""Recordings of real sensors, taken apart and put together again by our encoder, byte by byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tussock.wire.decode import decode_packets
+from tussock.wire.encode import assemble, place_returns
+from tussock.wire.pcap import read_payloads
+
+RECORDINGS = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
+
+
+@pytest.mark.parametrize(
+    ("file", "model", "packets", "returns"),
+    [
+        ("vls128_static/packets.pcap", "vls-128", 2193, 765_932),
+        ("vlp32c_static/packets.pcap", "vlp-32c", 379, 131_305),
+        ("hdl32e_moving.pcap", "hdl-32e", 500, 146_705),
+    ],
+)
+def test_the_same_bytes_again(file: str, model: str, packets: int, returns: int) -> None:
+    path = RECORDINGS / file
+    if not path.exists():
+        pytest.skip(f"recording {file} is not beside this clone")
+    payloads, _ = read_payloads(path)
+    assert len(payloads) == packets
+    raw = decode_packets(payloads)
+    assert (raw.model.name, raw.mode, raw.returns) == (model, "strongest", returns)
+
+    # One row for every laser of every cycle, in firing order, as a frame would have it.
+    layout = raw.layout
+    lasers = raw.model.lasers
+    pulse = np.arange(packets * layout.cycles * lasers)
+    again = np.zeros_like(payloads)
+    place_returns(
+        layout, pulse, pulse % lasers, np.zeros(len(pulse)), raw.distance.ravel(), raw.intensity.ravel(), again
+    )
+    assemble(again, layout, raw.azimuth, raw.stamp, raw.factory)
+    np.testing.assert_array_equal(again, payloads)
+
+
+def test_azimuths_of_a_real_cycle_agree_in_all_its_blocks() -> None:
+    """Why one azimuth a cycle is enough: the four blocks of a VLS-128's cycle carry the same one."""
+    path = RECORDINGS / "vls128_static/packets.pcap"
+    if not path.exists():
+        pytest.skip("the recording of a VLS-128 is not beside this clone")
+    raw = decode_packets(read_payloads(path)[0])
+    by_cycle = raw.azimuth.reshape(-1, 3, 4)
+    assert (by_cycle == by_cycle[:, :, :1]).all()

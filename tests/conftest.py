@@ -1,0 +1,95 @@
+"""What several test files need: a plain sensor, and the exact rays that a sensor's pulses are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from tussock.poses import Pose, Trajectory
+from tussock.sensors.beam import Beam
+from tussock.sensors.noise import Noise
+from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.receiver import Receiver
+from tussock.sensors.sensor import Sensor
+
+
+class Rays(NamedTuple):
+    """The axes of pulses in the world, in float64."""
+
+    origins: NDArray[np.float64]
+    """[m], shape (n, 3)"""
+    directions: NDArray[np.float64]
+    """unit vectors, shape (n, 3)"""
+    times: NDArray[np.float64]
+    """[s], shape (n,)"""
+
+
+@pytest.fixture(scope="session")
+def plain_sensor() -> Callable[..., Sensor]:
+    """Makes a sensor without noise: 16 lasers from -15° to 15°, 360 steps at 10 Hz, unless told otherwise."""
+
+    def make(
+        *,
+        beam: Beam | None = None,
+        receiver: Receiver | None = None,
+        noise: Noise | None = None,
+        **pattern: object,
+    ) -> Sensor:
+        given: dict[str, object] = {
+            "elevation_deg": {"first": -15.0, "last": 15.0, "count": 16},
+            "rotation_hz": 10.0,
+        }
+        if "cycle_us" not in pattern:
+            given["steps"] = 360
+        return Sensor(
+            name="plain",
+            pattern=SpinningPattern(**(given | pattern)),
+            beam=beam or Beam(),
+            receiver=receiver or Receiver(max_range_m=200.0),
+            noise=noise or Noise(),
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rays_of() -> Callable[..., Rays]:
+    """Gives the pulses of a frame as rays, each at the exact pose of the sensor at its own time."""
+
+    def rays(sensor: Sensor, pose: Pose | Trajectory, frame: int = 0) -> Rays:
+        path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose)
+        pulses = sensor.pulses(frame)
+        times = frame * sensor.frame_period + pulses.offsets
+        positions, quaternions = path.at(times)
+        turn = Rotation.from_quat(quaternions)
+        origins = np.zeros((len(pulses), 3)) if pulses.origins is None else pulses.origins.astype(float)
+        return Rays(positions + turn.apply(origins), turn.apply(pulses.directions.astype(float)), times)
+
+    return rays
+
+
+@pytest.fixture(scope="session")
+def closed_rays() -> Callable[..., Rays]:
+    """Gives the same rays from the angles alone: azimuth −ω·t (the head turns clockwise), elevation by laser."""
+
+    def rays(sensor: Sensor, pose: Pose | Trajectory, frame: int = 0) -> Rays:
+        path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose)
+        pattern = sensor.pattern
+        assert isinstance(pattern, SpinningPattern)
+        assert pattern.clockwise
+        assert not pattern.azimuth_deg
+        pulses = sensor.pulses(frame)
+        times = frame * sensor.frame_period + pulses.offsets
+        azimuth = -2 * np.pi * pattern.rotation_hz * times
+        elevation = np.deg2rad(pattern.elevation_deg)[pulses.lasers]
+        level = np.cos(elevation)
+        directions = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1)
+        positions, quaternions = path.at(times)
+        return Rays(positions, Rotation.from_quat(quaternions).apply(directions), times)
+
+    return rays

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tussock.errors import InputError
+from tussock.threads import cores, resolve_threads, run_on_threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8, 17])
+def test_every_worker_runs_once(threads: int) -> None:
+    calls = np.zeros(threads, int)
+
+    def kernel(worker: int, workers: int, step: int) -> None:
+        assert workers == threads
+        calls[worker] += step
+
+    run_on_threads(kernel, threads, 2)
+    assert (calls == 2).all()
+
+
+def test_all_have_ended_when_it_returns_even_after_an_error() -> None:
+    ended: list[int] = []
+
+    def kernel(worker: int, workers: int, who_fails: int) -> None:
+        if worker == who_fails:
+            raise ValueError(f"worker {worker}")
+        time.sleep(0.02 * worker)
+        ended.append(worker)
+
+    for who_fails in range(4):
+        ended.clear()
+        with pytest.raises(ValueError, match=f"worker {who_fails}"):
+            run_on_threads(kernel, 4, who_fails)
+        assert sorted(ended) == [worker for worker in range(4) if worker != who_fails]
+
+
+def test_from_several_threads_at_once_with_pools_that_grow() -> None:
+    sums: dict[int, Any] = {}
+
+    def work(number: int) -> None:
+        counts = np.zeros(number + 1, int)
+
+        def kernel(worker: int, workers: int) -> None:
+            time.sleep(0.001)
+            counts[worker] += 1
+
+        for _ in range(20):
+            run_on_threads(kernel, number + 1)
+        sums[number] = counts
+
+    callers = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+    assert {number: counts.tolist() for number, counts in sums.items()} == {n: [20] * (n + 1) for n in range(6)}
+
+
+def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TUSSOCK_THREADS", raising=False)
+    assert resolve_threads(None) == cores() >= 1
+    assert resolve_threads(3) == 3
+    monkeypatch.setenv("TUSSOCK_THREADS", "5")
+    assert resolve_threads(None) == 5
+    assert resolve_threads(2) == 2, "what is asked for counts more"
+    monkeypatch.setenv("TUSSOCK_THREADS", "many")
+    with pytest.raises(InputError, match=r"^TUSSOCK_THREADS: must be a whole number above 0, got 'many'$"):
+        resolve_threads(None)
+    monkeypatch.setenv("TUSSOCK_THREADS", "0")
+    with pytest.raises(InputError, match=r"^threads: must be a whole number from 1 to 4096, got 0$"):
+        resolve_threads(None)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 5000, 1.5, "2", True])
+def test_bad_numbers(bad: Any) -> None:
+    with pytest.raises(InputError, match=r"^threads: must be a whole number from 1 to 4096, got "):
+        resolve_threads(bad)
