@@ -42,7 +42,7 @@ def noisy_range(true_range: Any, bias: Any, sigma: Any, draw: Any) -> Any:
 
 @inline_kernel
 def quantised(value: Any, step: Any) -> Any:
-    """The nearest whole multiple of ``step``; a step of 0 leaves the value alone."""
+    """The whole multiple of ``step`` nearest to a value that is not negative; a step of 0 leaves it alone."""
     if step <= np.float32(0.0):
         return value
-    return np.float32(math.floor(value / step + np.float32(0.5))) * step
+    return np.float32(np.int64(value / step + np.float32(0.5))) * step

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import kernel
+from tussock.kernels import loop_kernel
 
 __all__ = ["first_return", "last_hit", "next_echo", "order_hits", "strongest_hit"]
 
 
-@kernel
+@loop_kernel
 def strongest_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
     """Row of the most intense hit within the range limits, the nearer of equals; −1 for none."""
     best = -1
@@ -42,7 +42,7 @@ def strongest_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_ran
     return best
 
 
-@kernel
+@loop_kernel
 def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
     """Row of the furthest hit within the range limits, the first of equals; −1 for none."""
     best = -1
@@ -55,7 +55,7 @@ def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: A
     return best
 
 
-@kernel
+@loop_kernel
 def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int) -> Any:
     """Row of the most intense hit of the window, mean range [m] and energy of the window; row −1 for none."""
     nearest = np.float32(np.inf)
@@ -78,7 +78,7 @@ def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_rang
     return best, np.float32(total / count), np.float32(energy / rays)
 
 
-@kernel
+@loop_kernel
 def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, order: Any) -> int:
     """Rows of the hits within the range limits, nearest first, into ``order``; how many there are."""
     count = 0
@@ -95,7 +95,7 @@ def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range:
     return count
 
 
-@kernel
+@loop_kernel
 def next_echo(ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int) -> Any:
     """The echo that begins at place ``begin`` of the order: its end, strongest row, range [m] and energy."""
     start = ranges[order[begin], lane]
