@@ -27,7 +27,7 @@ from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.scatter import scatter_lanes
 from tussock.pulse.tables import new_chosen, new_hits
-from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import energies_of_volumes, volumes_in_the_way
 from tussock.trace.packets import LANES, intersect, lane_masks, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
@@ -56,7 +56,7 @@ def pulse_loop(
         second,
         second_bits,
         lane_masks(),
-        np.zeros(LANES, np.float32),
+        np.zeros((ERROR_ROWS, LANES), np.float32),
         np.arange(LANES),
     )
     _fire(worker, workers, block, standing, moving, bends, tables, volumes, firing, poses, receiving, slots,
@@ -78,7 +78,7 @@ class Scratch(NamedTuple):
     second_bits: Any
     second_masks: Any
     errors: Any
-    """range error of every lane"""
+    """range error of every lane and what it is drawn from"""
     lanes: Any
     """0 to 15"""
 
@@ -98,9 +98,6 @@ def _fire(
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
             aim_lanes(firing, poses, first, key0, key1, frame, turn, aim)
             lanes = min(LANES, pulses - first)
-            if len(hits.ranges) > rays:
-                hits.used[:] = rays
-                hits.energies[rays:] = 0.0
             for k in range(rays):
                 load_lanes(packet, bits, aim, firing, k, first, key0, key1, frame, receiving.max_range)
                 intersect(standing, packet, masks)

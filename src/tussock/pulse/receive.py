@@ -14,7 +14,7 @@ from tussock.kernels import inline_kernel, loop_kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.signal.folding import folded
 from tussock.signal.noise import deviate, noisy_range, quantised
-from tussock.signal.returns import first_return, last_hit, next_echo, order_hits, strongest_hit
+from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
 
 __all__ = ["MODES", "receive_lanes"]
@@ -25,68 +25,85 @@ _KIND_STRONGEST, _KIND_LAST, _KIND_FIRST, _KIND_ECHO = np.uint8(1), np.uint8(2),
 _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 
 
-@loop_kernel
+@inline_kernel
 def receive_lanes(receiving: Any, lasers: Any, first: int, rays: int, hits: Any, chosen: Any, slots: Any) -> Any:
-    """Turn the hits of sixteen pulses into their returns; how many there are."""
+    """Turn the hits of sixteen pulses into their returns; how many there are. Leaves no extra hits behind."""
     lanes = min(LANES, len(lasers) - first)
+    used = rays
+    if len(hits.ranges) > rays:
+        for l in range(LANES):
+            used = max(used, hits.used[l])
     for l in range(lanes):
         slots.counts[first + l] = 0
     found = 0
     for choice in range(slots.range.shape[1]):
-        kind = _choose(receiving, hits, chosen, rays, choice)
-        if receiving.ray_sigma > np.float32(0.0):
+        kind = _choose(receiving, hits.ranges[:used], hits.energies[:used], chosen, rays, choice)
+        if receiving.ray_sigma > np.float32(0.0) and _draws_differ(chosen, choice):
             _draw(receiving, first, chosen)
         if receiving.dropout > np.float32(0.0):
             _drop(receiving, first, chosen)
         _measure(receiving, lasers, first, lanes, chosen)
         found += _report(receiving, first, lanes, hits, chosen, kind, slots)
+    for k in range(rays, used):
+        for l in range(LANES):
+            hits.energies[k, l] = np.float32(0.0)
+    if used > rays:
+        for l in range(LANES):
+            hits.used[l] = rays
     return found
 
 
 @inline_kernel
-def _choose(receiving: Any, hits: Any, chosen: Any, rays: int, choice: int) -> Any:
+def _choose(receiving: Any, ranges: Any, energies: Any, chosen: Any, rays: int, choice: int) -> Any:
     """Return number ``choice`` of every lane by the receiver's mode, into ``chosen``; its kind."""
     low, high, cutoff = receiving.min_range, receiving.max_range, receiving.cutoff
-    kind = _KIND_STRONGEST
-    if receiving.mode == _FIRST:
-        kind = _KIND_FIRST
-    elif receiving.mode == _ALL:
-        kind = _KIND_ECHO
-    elif receiving.mode == _LAST or choice == 1:
-        kind = _KIND_LAST
     for l in range(LANES):
-        chosen.draw_numbers[l] = choice
-        if kind == _KIND_FIRST:
+        chosen.draw_numbers[l], chosen.earlier[l] = choice, chosen.ranges[l]
+    if receiving.mode == _FIRST:
+        for l in range(LANES):
             chosen.rows[l], chosen.ranges[l], chosen.energies[l] = first_return(
-                hits.ranges, hits.energies, l, low, high, cutoff, rays
+                ranges, energies, l, low, high, cutoff, rays
             )
-        elif kind == _KIND_ECHO:
-            _next_echo(hits, chosen, l, low, high, cutoff, rays, choice)
-        else:
-            if kind == _KIND_LAST:
-                row = last_hit(hits.ranges, hits.energies, l, low, high)
-            else:
-                row = strongest_hit(hits.ranges, hits.energies, l, low, high)
-            at = max(row, 0)
-            if choice == 1 and row >= 0 and hits.ranges[at, l] == chosen.ranges[l]:
-                # Strongest and last are one and the same echo: it is measured once, and reported twice or lost.
-                chosen.draw_numbers[l] = 0
-            chosen.rows[l], chosen.ranges[l], chosen.energies[l] = row, hits.ranges[at, l], hits.energies[at, l]
-    return kind
+        return _KIND_FIRST
+    if receiving.mode == _ALL:
+        for l in range(LANES):
+            _next_echo(ranges, energies, chosen, l, low, high, cutoff, rays, choice)
+        return _KIND_ECHO
+    if receiving.mode == _LAST or choice == 1:
+        last_hits(ranges, energies, low, high, chosen)
+        if choice == 1:
+            for l in range(LANES):
+                # Strongest and last may be one and the same echo: it is measured once, and reported twice or lost.
+                same = chosen.ranges[l] == chosen.earlier[l]
+                chosen.draw_numbers[l] = np.uint32(0) if same else np.uint32(1)
+        return _KIND_LAST
+    strongest_hits(ranges, energies, low, high, chosen)
+    return _KIND_STRONGEST
 
 
 @loop_kernel
-def _next_echo(hits: Any, chosen: Any, l: int, low: Any, high: Any, cutoff: Any, rays: int, choice: int) -> None:
+def _next_echo(
+    ranges: Any, energies: Any, chosen: Any, l: int, low: Any, high: Any, cutoff: Any, rays: int, choice: int
+) -> None:
     """The next echo of a lane; before the first one its hits are put in order."""
     if choice == 0:
-        chosen.ends[l] = order_hits(hits.ranges, hits.energies, l, low, high, chosen.order[l])
+        chosen.ends[l] = order_hits(ranges, energies, l, low, high, chosen.order[l])
         chosen.begins[l] = 0
     if chosen.begins[l] >= chosen.ends[l]:
         chosen.rows[l] = -1
         return
     chosen.begins[l], chosen.rows[l], chosen.ranges[l], chosen.energies[l] = next_echo(
-        hits.ranges, hits.energies, l, chosen.order[l], chosen.begins[l], chosen.ends[l], cutoff, rays
+        ranges, energies, l, chosen.order[l], chosen.begins[l], chosen.ends[l], cutoff, rays
     )
+
+
+@inline_kernel
+def _draws_differ(chosen: Any, choice: int) -> Any:
+    """Whether any lane takes another draw than it has: strongest and last are the same echo more often than not."""
+    differ = choice == 0
+    for l in range(LANES):
+        differ |= chosen.draw_numbers[l] > 0
+    return differ
 
 
 @inline_kernel

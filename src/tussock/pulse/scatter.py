@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import inline_kernel
 from tussock.signal.detection import detected
 from tussock.signal.loss import after_loss
 from tussock.signal.reflectance import cos_incidence, glint, lambert
@@ -67,7 +67,7 @@ def resolve_hit(packet: Any, bits: Any, tables: Any, l: int) -> Any:
     return material_of(tables, bits[row.GEOM, l], bits[row.PRIM, l])
 
 
-@kernel
+@inline_kernel
 def returned_energy(packet: Any, tables: Any, receiving: Any, material: Any, l: int, distance: Any) -> Any:
     """What the receiver gets of a ray of energy 1 that met a material after the path ``distance`` [m]."""
     cosine = cos_incidence(

@@ -96,7 +96,7 @@ class Hits(NamedTuple):
 class Chosen(NamedTuple):
     """The return of every lane that is being made; shape (lanes,)."""
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int32]
     """row of its hit, −1 for none"""
     ranges: NDArray[np.float32]
     energies: NDArray[np.float32]
@@ -105,8 +105,10 @@ class Chosen(NamedTuple):
     """range noise in standard deviations"""
     words: NDArray[np.uint32]
     """what the noise is drawn from, shape (2, lanes)"""
-    draw_numbers: NDArray[np.int64]
+    draw_numbers: NDArray[np.uint32]
     """which of the pulse's draws it takes"""
+    earlier: NDArray[np.float32]
+    """range of the return before it"""
     order: NDArray[np.int64]
     """mode all: rows of the hits by range, shape (lanes, rows)"""
     begins: NDArray[np.int64]
@@ -138,7 +140,7 @@ def new_hits(rays: int, extra: int) -> Hits:
         np.zeros((rows, LANES), np.float32),
         np.zeros((3, rows, LANES), np.uint32),
         np.empty(LANES, np.int32),
-        np.empty(LANES, np.int64),
+        np.full(LANES, rays),
     )
 
 
@@ -146,13 +148,14 @@ def new_hits(rays: int, extra: int) -> Hits:
 def new_chosen(rows: int) -> Chosen:
     """Room for the return of every lane, out of ``rows`` hits."""
     return Chosen(
-        rows=np.zeros(LANES, np.int64),
+        rows=np.zeros(LANES, np.int32),
         ranges=np.zeros(LANES, np.float32),
         energies=np.zeros(LANES, np.float32),
         measured=np.zeros(LANES, np.float32),
         draws=np.zeros(LANES, np.float32),
         words=np.zeros((2, LANES), np.uint32),
-        draw_numbers=np.zeros(LANES, np.int64),
+        draw_numbers=np.zeros(LANES, np.uint32),
+        earlier=np.zeros(LANES, np.float32),
         order=np.zeros((LANES, rows), np.int64),
         begins=np.zeros(LANES, np.int64),
         ends=np.zeros(LANES, np.int64),
