@@ -70,7 +70,8 @@ def test_scan_draws_over_a_picture_and_writes_the_table(folder):
         folder, "scan", "scene.toml", "--sensor", "vlp-16", "--out", "f.npz", "--over", "over.png", "--table", "t.csv"
     )
     assert ran.returncode == 0, ran.stderr
-    assert Image.open(folder / "over.png").size == (1280, 720)
+    with Image.open(folder / "over.png") as over:
+        assert over.size == (1280, 720)
     assert (folder / "t.csv").read_text().startswith("timestamp,yaw,pitch,distance,distance_noisy,x,y,z,")
 
 
