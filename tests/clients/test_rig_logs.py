@@ -9,8 +9,9 @@ import pytest
 from test_ros_logs import messages, on
 
 from tussock.cameras.camera import Camera
+from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
-from tussock.rigs.capture import capture
+from tussock.rigs.capture import Moment, capture
 from tussock.rigs.log import open_rig_log
 from tussock.rigs.rig import MountedCamera, MountedLidar, Rig
 from tussock.scene.primitives import box, ground
@@ -83,3 +84,39 @@ def test_every_sensor_is_in_the_log(tmp_path: Path, suffix: str) -> None:
     turn = Pose(np.zeros(3), np.array([optical.x, optical.y, optical.z, optical.w]))
     np.testing.assert_allclose(turn.apply([[0, 0, 1], [1, 0, 0]]), [[1, 0, 0], [0, -1, 0]], atol=1e-9)
     assert len(on(told, "/tf")) == len(on(told, "/pose")) == 30
+
+
+@pytest.mark.parametrize("suffix", [".mcap", ".rosbag2"])
+def test_mounts_are_kept_for_late_listeners(tmp_path: Path, suffix: str) -> None:
+    """tf2 asks for transient local on /tf_static; a player that offers less is not heard."""
+    from rosbags.interfaces import QosDurability, QosReliability
+    from rosbags.rosbag2 import Reader
+    from rosbags.rosbag2.metadata import parse_qos
+
+    path = tmp_path / f"rig{suffix}"
+    with open_rig_log(path, RIG) as log:
+        log.write(Moment(RIG, 0, 0.0))
+    if suffix == ".mcap":
+        from mcap.reader import make_reader
+
+        with path.open("rb") as file:
+            summary = make_reader(file).get_summary()
+        profiles = {
+            channel.topic: parse_qos(channel.metadata.get("offered_qos_profiles", ""))
+            for channel in summary.channels.values()
+        }
+    else:
+        with Reader(path) as reader:
+            profiles = {one.topic: one.ext.offered_qos_profiles for one in reader.connections}
+    (mounts,) = profiles["/tf_static"]
+    assert mounts.durability is QosDurability.TRANSIENT_LOCAL and mounts.reliability is QosReliability.RELIABLE
+    assert profiles["/tf"] == profiles["/pose"] == []
+
+
+def test_a_log_is_whole_or_absent(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ends in \.mcap or \.rosbag2"), open_rig_log(tmp_path / "rig.bag", RIG):
+        pass
+    with pytest.raises(RuntimeError), open_rig_log(tmp_path / "rig.mcap", RIG) as log:
+        log.write(Moment(RIG, 0, 0.0))
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []

@@ -54,6 +54,8 @@ def dataset(
     if name is None:
         raise InputError(f"{rig}: names no scene; add one or pass --scene")
     if out.suffix in LOG_SUFFIXES:
+        if lidar or camera or layout != "odometry":
+            raise InputError(f"{out}: a log holds all sensors of the rig; leave --layout, --lidar and --camera out")
         _log(carrier, name, out, start, end, seed, threads, force, as_json)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

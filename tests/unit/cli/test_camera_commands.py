@@ -83,6 +83,14 @@ def test_dataset_and_again(folder):
     assert json.loads(tussock(folder, *words).stdout)["made"] == 0
 
 
+def test_dataset_as_a_ros_log(folder):
+    words = ("dataset", "rig.toml", "--scene", "scene.toml", "--out", "run.mcap", "--to", "0.2", "--json")
+    ran = tussock(folder, *words)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {"moments": 2, "made": 2, "log": "run.mcap"}
+    assert (folder / "run.mcap").read_bytes().startswith(b"\x89MCAP0")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -98,6 +106,10 @@ def test_dataset_and_again(folder):
         (("scan", "scene.toml", "--sensor", "vlp-16", "--out", "x.npz", "--table", "x.txt"), ".csv or .parquet"),
         (("dataset", "rig.toml", "--out", "x", "--to", "0.2"), "names no scene"),
         (("dataset", "rig.toml", "--scene", "scene.toml", "--out", "x", "--to", "5"), "body's path"),
+        (
+            ("dataset", "rig.toml", "--scene", "scene.toml", "--out", "x.mcap", "--to", "0.2", "--lidar", "top"),
+            "--lidar",
+        ),
         (("view", "none.pcd"), "no such file"),
     ],
 )
