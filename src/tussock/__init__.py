@@ -9,10 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tussock.cameras.camera import Camera, load_camera
+    from tussock.cameras.equirectangular import Equirectangular
+    from tussock.cameras.fisheye import Fisheye
+    from tussock.cameras.light import Light
+    from tussock.cameras.orthographic import Orthographic
+    from tussock.cameras.picture import Picture
+    from tussock.cameras.pinhole import Pinhole
+    from tussock.cameras.render import look, render
+    from tussock.cameras.view import View
+    from tussock.datasets.write import write_dataset
     from tussock.errors import InputError, OutputError, TraceError, TussockError
     from tussock.frames.frame import Frame
     from tussock.picture import draw_frame
     from tussock.poses import Pose, Trajectory
+    from tussock.rigs.capture import capture
+    from tussock.rigs.rig import MountedCamera, MountedLidar, Rig, load_rig
     from tussock.scene.material import Material
     from tussock.scene.mesh import Mesh
     from tussock.scene.mesh_files import load_mesh
@@ -21,38 +33,59 @@ if TYPE_CHECKING:
     from tussock.scene.scene import Scene
     from tussock.scene.scene_file import load_scene
     from tussock.scene.scene_save import save_scene
+    from tussock.scene.texture import Texture
     from tussock.sensors.catalogue import load_sensor, sensor_names
     from tussock.sensors.sensor import Sensor
     from tussock.simulate import scan, scan_range
     from tussock.trace.world import World
     from tussock.version import VERSION as __version__
     from tussock.write.formats import load_frame, save_frame
+    from tussock.write.images import save_image
 
 _HOMES = {
+    "Camera": "tussock.cameras.camera",
+    "Equirectangular": "tussock.cameras.equirectangular",
+    "Fisheye": "tussock.cameras.fisheye",
     "Frame": "tussock.frames.frame",
     "InputError": "tussock.errors",
+    "Light": "tussock.cameras.light",
     "Material": "tussock.scene.material",
     "Mesh": "tussock.scene.mesh",
+    "MountedCamera": "tussock.rigs.rig",
+    "MountedLidar": "tussock.rigs.rig",
+    "Orthographic": "tussock.cameras.orthographic",
     "OutputError": "tussock.errors",
+    "Picture": "tussock.cameras.picture",
+    "Pinhole": "tussock.cameras.pinhole",
     "Placements": "tussock.scene.placements",
     "Pose": "tussock.poses",
+    "Rig": "tussock.rigs.rig",
     "Scene": "tussock.scene.scene",
     "Sensor": "tussock.sensors.sensor",
+    "Texture": "tussock.scene.texture",
     "TraceError": "tussock.errors",
     "Trajectory": "tussock.poses",
     "TussockError": "tussock.errors",
+    "View": "tussock.cameras.view",
     "World": "tussock.trace.world",
+    "capture": "tussock.rigs.capture",
     "draw_frame": "tussock.picture",
+    "load_camera": "tussock.cameras.camera",
     "load_frame": "tussock.write.formats",
     "load_mesh": "tussock.scene.mesh_files",
+    "load_rig": "tussock.rigs.rig",
     "load_scene": "tussock.scene.scene_file",
     "load_sensor": "tussock.sensors.catalogue",
+    "look": "tussock.cameras.render",
     "ready_scene": "tussock.scene.ready",
+    "render": "tussock.cameras.render",
     "save_frame": "tussock.write.formats",
+    "save_image": "tussock.write.images",
     "save_scene": "tussock.scene.scene_save",
     "scan": "tussock.simulate",
     "scan_range": "tussock.simulate",
     "sensor_names": "tussock.sensors.catalogue",
+    "write_dataset": "tussock.datasets.write",
 }
 
 __all__ = sorted(_HOMES)

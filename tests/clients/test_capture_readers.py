@@ -14,6 +14,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.wire.runs import open_run
 
 TSHARK = shutil.which("tshark")
+GOOD = {"1", "Good"}  # what tshark calls a right checksum, by version
 RATES = [
     ("hdl-32e", 1808), ("vlp-16", 754), ("vlp-32c", 1507), ("vls-128", 6253.9), ("hdl-64e-s2", 3472.17),
 ]  # fmt: skip
@@ -45,24 +46,40 @@ def test_dpkt_finds_nothing_wrong(name: str, rate: float, tmp_path: Path) -> Non
     assert (len(times) - 1) / (times[-1] - times[0]) == pytest.approx(rate, rel=0.01)
 
 
-@pytest.mark.parametrize(("name", "rate"), RATES)
-def test_tshark_finds_nothing_wrong(name: str, rate: float, tmp_path: Path) -> None:
+def dissected(path: Path) -> list[list[str]]:
+    """tshark's time [s], destination port, UDP length, and the checksum states of IP and UDP, a row a packet."""
     if TSHARK is None:
-        pytest.skip("tshark is not installed")
-    record(name, tmp_path / "run.pcap")
+        pytest.skip("tshark is not installed: apt-get install tshark")
     told = subprocess.run(
         [
-            TSHARK, "-r", tmp_path / "run.pcap", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+            TSHARK, "-r", path, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
             "-T", "fields", "-e", "frame.time_epoch", "-e", "udp.dstport", "-e", "udp.length",
             "-e", "ip.checksum.status", "-e", "udp.checksum.status",
         ],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    rows = [line.split("\t") for line in told.stdout.splitlines()]
-    good = {"1", "Good"}
-    assert all(row[3] in good and row[4] in good for row in rows)
+    return [line.split("\t") for line in told.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("name", "rate"), RATES)
+def test_tshark_finds_nothing_wrong(name: str, rate: float, tmp_path: Path) -> None:
+    record(name, tmp_path / "run.pcap")
+    rows = dissected(tmp_path / "run.pcap")
+    assert {row[3] for row in rows} <= GOOD and {row[4] for row in rows} <= GOOD
     data = [row for row in rows if row[1] == "2368"]
     assert {row[2] for row in data} == {str(1206 + 8)}
     assert {row[2] for row in rows if row[1] == "8308"} == {str(512 + 8)}
+    assert {row[1] for row in rows} == {"2368", "8308"}
     times = np.array([float(row[0]) for row in data])
     assert (len(times) - 1) / (times[-1] - times[0]) == pytest.approx(rate, rel=0.01)
+
+
+def test_tshark_sees_a_changed_byte(tmp_path: Path) -> None:
+    """The check above can fail: one bit of the first payload, turned, is found by its checksum."""
+    record("vlp-16", tmp_path / "run.pcap")
+    altered = bytearray((tmp_path / "run.pcap").read_bytes())
+    altered[24 + 16 + 42 + 100] ^= 1
+    (tmp_path / "altered.pcap").write_bytes(altered)
+    first, *others = dissected(tmp_path / "altered.pcap")
+    assert first[3] in GOOD and first[4] not in GOOD
+    assert {row[4] for row in others} <= GOOD

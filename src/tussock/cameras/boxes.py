@@ -156,9 +156,8 @@ def _region(camera: Camera, pose: Pose, corners: NDArray[np.float64]) -> tuple[i
     if (ahead < 1e-3).any():
         return whole
     pixels = camera.project(corners, pose)
-    left, top = np.floor(pixels.min(0)).astype(int)
-    right, bottom = np.ceil(pixels.max(0)).astype(int)
-    left, top = max(left, 0), max(top, 0)
+    left, top = (max(int(low), 0) for low in np.floor(pixels.min(0)))
+    right, bottom = (int(high) for high in np.ceil(pixels.max(0)))
     right, bottom = min(right, camera.width - 1), min(bottom, camera.height - 1)
     if left > right or top > bottom:
         return None

@@ -5,7 +5,8 @@ For each tile of 4 × 4 pixels and each sample:
     aim        a ray anywhere in the pixel, at any moment of the exposure
     intersect  the nearest surface; where there is none, the sky
     shade      Lambert's cosine towards the sun if nothing stands between, and the sky in one direction by chance
-               (cosine-weighted), if nothing stands near; thin leaves also glow with the sun behind them
+               (cosine-weighted), if nothing stands near; thin leaves also glow with the sun behind them. Of two
+               neighbouring pixels one looks for the sky, in turns from sample to sample, and tells the other
     go on      along the mirrored or the straight direction where the surface is a mirror or a pane
 
 Chance is counter-based: pixel, frame and sample give the draws, so the same seed gives the same picture on any number
@@ -53,7 +54,7 @@ _WORST = np.float32(8.0)  # a sample is cut off here, so that the sun in a pane 
 
 # rows of the lanes' surfaces
 PX, PY, PZ, NX, NY, NZ, CR, CG, CB, KEEP, SUN_COS, GLINT, SHEEN = range(13)
-# rows of the draws
+# rows of the draws, and of where their sequences start
 PIXEL_U, PIXEL_V, WHEN, SUN_A, SUN_B, SKY_A, SKY_B = range(7)
 
 
@@ -85,9 +86,11 @@ def color_loop(
         new_tile(),
         np.zeros((13, LANES), np.float32),
         np.zeros(LANES, np.float32),
+        np.zeros((7, LANES), np.float64),
         np.zeros((7, LANES), np.float32),
         np.zeros((3, LANES), np.float32),
         np.zeros((3, LANES), np.float32),
+        np.zeros((4, LANES), np.float32),
     )
     _expose(worker, workers, standing, moving, tables, paint, light, viewing, sampling, offset, out, scratch)
 
@@ -108,9 +111,12 @@ class Scratch(NamedTuple):
     surface: Any
     through: Any
     """share of the light that has not been left behind at mirrors and panes"""
+    starts: Any
     draws: Any
     got: Any
     total: Any
+    sky_seen: Any
+    """the sky's light in a pixel that has seen it before, and whether it has"""
 
 
 @kernel
@@ -120,14 +126,19 @@ def _expose(
 ) -> None:  # fmt: skip
     tables, paint, light, viewing = borrowed(tables), borrowed(paint), borrowed(light), borrowed(viewing)
     offset, out = borrowed(offset), borrowed(out)
-    packet, bits, second, second_bits, masks, lit, tile, surface, through, draws, got, total = borrowed(scratch)
+    packet, bits, second, second_bits, masks, lit, tile, surface, through, starts, draws, got, total, sky_seen = (
+        borrowed(scratch)
+    )
     width, height = viewing.width, viewing.height
     one = np.float32(1.0)
+    stands = len(viewing.poses) == 1
     for band in range(worker, (height + TILE - 1) // TILE, workers):
         for left in range(0, width, TILE):
             total[:] = 0.0
+            sky_seen[3, :] = 0.0
+            _start(sampling, band, left, width, height, starts)
             for sample in range(sampling.samples):
-                _draw(sampling, sample, band, left, width, height, draws)
+                _draw(sampling, sample, starts, draws)
                 for l in range(LANES):
                     jitter_u, jitter_v = draws[PIXEL_U, l], draws[PIXEL_V, l]
                     tile[U, l] = min(left + l % TILE, width - 1) + jitter_u - 0.5
@@ -136,11 +147,15 @@ def _expose(
                     through[l] = one
                     got[0, l] = got[1, l] = got[2, l] = 0.0
                 aim(viewing, band, tile, packet, bits, masks)
-                for _ in range(_BOUNCES):
+                for bounce in range(_BOUNCES):
                     intersect(standing, packet, masks)
                     if moving != 0:
                         intersect(moving, packet, masks)
-                    hits = _meet(packet, bits, masks, tables, paint, light, offset, through, surface, lit, got)
+                    if bounce > 0 or not stands:
+                        sky_seen[3, :] = 0.0
+                    hits = _meet(
+                        packet, bits, masks, tables, paint, light, offset, through, surface, lit, got, sky_seen
+                    )
                     if hits == 0:
                         break
                     if sampling.shadows:
@@ -149,12 +164,12 @@ def _expose(
                         if moving != 0:
                             occluded(moving, second, lit)
                         _shadow(second, lit, surface)
-                    _towards_sky(packet, surface, draws, lit, second, second_bits)
+                    _towards_sky(packet, surface, draws, sample, lit, second, second_bits)
                     if sampling.sky_light:
                         occluded(standing, second, lit)
                         if moving != 0:
                             occluded(moving, second, lit)
-                    _shade(packet, second, surface, light, lit, got)
+                    _shade(second, surface, light, sample, lit, got)
                     if not paint.goes_on or _go_on(packet, bits, masks, surface, paint, tables, through, lit) == 0:
                         break
                 for i in range(3):
@@ -168,34 +183,43 @@ def _expose(
 
 
 @kernel
-def _draw(sampling: Any, sample: int, band: int, left: int, width: int, height: int, draws: Any) -> None:
-    """Seven numbers from 0 to 1 a lane."""
+def _start(sampling: Any, band: int, left: int, width: int, height: int, starts: Any) -> None:
+    """Where each pixel's seven sequences start, by chance, from 0 to 1."""
     for l in range(LANES):
         pixel = min(band * TILE + l // TILE, height - 1) * width + min(left + l % TILE, width - 1)
         a = philox(sampling.key0, sampling.key1, pixel, sampling.frame, 0, _PIXEL_SAMPLE)
         b = philox(sampling.key0, sampling.key1, pixel, sampling.frame, 1, _PIXEL_SAMPLE)
+        starts[PIXEL_U, l], starts[PIXEL_V, l] = uniform(a[0]), uniform(a[1])
+        starts[WHEN, l], starts[SUN_A, l] = uniform(a[2]), uniform(a[3])
+        starts[SUN_B, l], starts[SKY_A, l], starts[SKY_B, l] = uniform(b[0]), uniform(b[1]), uniform(b[2])
+
+
+@kernel
+def _draw(sampling: Any, sample: int, starts: Any, draws: Any) -> None:
+    """Seven numbers from 0 to 1 a lane."""
+    for l in range(LANES):
         if sampling.samples == 1:
             draws[PIXEL_U, l] = draws[PIXEL_V, l] = 0.5
         else:
-            draws[PIXEL_U, l] = _spread(uniform(a[0]), sample, 0.7548776662466927)
-            draws[PIXEL_V, l] = _spread(uniform(a[1]), sample, 0.5698402909980532)
-        draws[WHEN, l] = _spread(uniform(a[2]), sample, 0.6180339887498949)
-        draws[SUN_A, l] = _spread(uniform(a[3]), sample, 0.7548776662466927)
-        draws[SUN_B, l] = _spread(uniform(b[0]), sample, 0.5698402909980532)
-        draws[SKY_A, l] = _spread(uniform(b[1]), sample, 0.7548776662466927)
-        draws[SKY_B, l] = _spread(uniform(b[2]), sample, 0.5698402909980532)
+            draws[PIXEL_U, l] = _spread(starts[PIXEL_U, l], sample, 0.7548776662466927)
+            draws[PIXEL_V, l] = _spread(starts[PIXEL_V, l], sample, 0.5698402909980532)
+        draws[WHEN, l] = _spread(starts[WHEN, l], sample, 0.6180339887498949)
+        draws[SUN_A, l] = _spread(starts[SUN_A, l], sample, 0.7548776662466927)
+        draws[SUN_B, l] = _spread(starts[SUN_B, l], sample, 0.5698402909980532)
+        draws[SKY_A, l] = _spread(starts[SKY_A, l], sample, 0.7548776662466927)
+        draws[SKY_B, l] = _spread(starts[SKY_B, l], sample, 0.5698402909980532)
 
 
 @inline_kernel
 def _spread(start: Any, sample: int, step: float) -> Any:
     place = start + sample * step
-    return np.float32(place - math.floor(place))
+    return np.float32(place - np.int64(place))
 
 
 @kernel
 def _meet(
     packet: Any, bits: Any, masks: Any, tables: Any, paint: Any, light: Any, offset: Any, through: Any, surface: Any,
-    lit: Any, got: Any,
+    lit: Any, got: Any, sky_seen: Any,
 ) -> int:  # fmt: skip
     """What the rays met: the surface of each lane, or the sky's light at once; how many surfaces."""
     hits = 0
@@ -205,10 +229,12 @@ def _meet(
             continue
         dx, dy, dz = packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l]
         if bits[row.GEOM, l] == NOTHING:
-            r, g, b = sky(light, dx, dy, dz)
-            got[0, l] += through[l] * r
-            got[1, l] += through[l] * g
-            got[2, l] += through[l] * b
+            if sky_seen[3, l] == np.float32(0.0):
+                # The sky hardly changes within a pixel: one look serves all its samples.
+                sky_seen[0, l], sky_seen[1, l], sky_seen[2, l] = sky(light, dx, dy, dz)
+                sky_seen[3, l] = 1.0
+            for i in range(3):
+                got[i, l] += through[l] * sky_seen[i, l]
             continue
         hits += 1
         lit[l] = NOTHING
@@ -300,11 +326,20 @@ def _shadow(second: Any, lit: Any, surface: Any) -> None:
             surface[GLINT, l] = 0.0
 
 
+@inline_kernel
+def _scout(lit: Any, l: int, sample: int) -> Any:
+    """The lane that looks for the sky for lane ``l``: itself, or in turns its neighbour if that met a surface too."""
+    return l ^ 1 if (l + l // TILE + sample) % 2 == 1 and lit[l ^ 1] != 0 else l
+
+
 @kernel
-def _towards_sky(packet: Any, surface: Any, draws: Any, lit: Any, second: Any, bits: Any) -> None:
-    """One direction a lane over the surface, the likelier the nearer to its normal (cosine-weighted)."""
+def _towards_sky(packet: Any, surface: Any, draws: Any, sample: int, lit: Any, second: Any, bits: Any) -> None:
+    """One direction a scout over the surface, the likelier the nearer to its normal (cosine-weighted)."""
     for l in range(LANES):
         if lit[l] == 0:
+            continue
+        if _scout(lit, l, sample) != l:
+            second[row.TFAR, l] = -1.0
             continue
         nx, ny, nz = surface[NX, l], surface[NY, l], surface[NZ, l]
         # Two axes across the normal (Duff et al., "Building an orthonormal basis, revisited", 2017).
@@ -322,14 +357,14 @@ def _towards_sky(packet: Any, surface: Any, draws: Any, lit: Any, second: Any, b
 
 
 @kernel
-def _shade(packet: Any, second: Any, surface: Any, light: Any, lit: Any, got: Any) -> None:
+def _shade(second: Any, surface: Any, light: Any, sample: int, lit: Any, got: Any) -> None:
     """The light that each lane's surface sends to the camera."""
     for l in range(LANES):
         if lit[l] == 0:
             continue
         # The mean over all that the surface faces: much less noisy than the sky in the one direction.
         up = np.float32(0.5) + np.float32(0.5) * surface[NZ, l]
-        hidden = second[row.TFAR, l] < np.float32(0.0)
+        hidden = second[row.TFAR, _scout(lit, l, sample)] < np.float32(0.0)
         cosine = surface[SUN_COS, l]
         for i in range(3):
             color = surface[CR + i, l]

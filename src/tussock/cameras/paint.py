@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.cameras.mottle import hashed, mottle
+from tussock.cameras.mottle import hashed, mottle, slope
 from tussock.kernels import inline_kernel, kernel
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -180,16 +180,10 @@ def varied(x: Any, y: Any, z: Any, geometry: Any, copy: Any, primitive: Any) -> 
 @kernel
 def rough(amount: Any, nx: Any, ny: Any, nz: Any, x: Any, y: Any, z: Any) -> Any:
     """A unit normal tilted as by clods and grains of a few centimetres, for ground and walls."""
-    gx = gy = gz = np.float32(0.0)
-    for octave in range(2):
-        scale = np.float32(9.0) if octave == 0 else np.float32(37.0)
-        a, b, c = scale * x, scale * y, scale * z
-        step = np.float32(0.15)
-        here = mottle(a, b, c)
-        gx += mottle(a + step, b, c) - here
-        gy += mottle(a, b + step, c) - here
-        gz += mottle(a, b, c + step) - here
-    tilt = amount * np.float32(4.5)
+    ax, ay, az = slope(np.float32(9.0) * x, np.float32(9.0) * y, np.float32(9.0) * z)
+    bx, by, bz = slope(np.float32(37.0) * x, np.float32(37.0) * y, np.float32(37.0) * z)
+    gx, gy, gz = ax + bx, ay + by, az + bz
+    tilt = amount * np.float32(0.675)
     along = gx * nx + gy * ny + gz * nz
     nx, ny, nz = nx - tilt * (gx - along * nx), ny - tilt * (gy - along * ny), nz - tilt * (gz - along * nz)
     length = np.float32(math.sqrt(nx * nx + ny * ny + nz * nz))

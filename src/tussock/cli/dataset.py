@@ -1,20 +1,28 @@
-"""``tussock dataset``: a rig drives through a scene, and a data set in KITTI's form is written."""
+"""``tussock dataset``: a rig drives through a scene, and a data set in KITTI's form, or a ROS log, is written."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.rigs.rig import Rig
 
 __all__ = ["dataset"]
 
 
 def dataset(
     rig: Annotated[Path, typer.Argument(help="A rig file (.toml).")],
-    out: Annotated[Path, typer.Option(help="Folder of the data set; an unfinished one in it is taken up again.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the data set (an unfinished one in it is taken up again), or a ROS log: .mcap, .rosbag2."
+        ),
+    ],
     end: Annotated[float, typer.Option("--to", help="End of the time range [s].")],
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
     scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None,
@@ -28,19 +36,28 @@ def dataset(
     force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
-    """Write a KITTI odometry (with SemanticKITTI labels) or raw data set; run it again to go on after a stop."""
+    """Write a KITTI odometry (with SemanticKITTI labels) or raw data set, or all sensors of the rig to a ROS log.
+
+    Run it again to go on with a data set after a stop.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said
     from tussock.cli.sources import open_scene
     from tussock.datasets.write import write_dataset
+    from tussock.rigs.log import LOG_SUFFIXES
     from tussock.rigs.rig import load_rig
 
     carrier = load_rig(rig)
     name = scene or carrier.scene
     if name is None:
         raise InputError(f"{rig}: names no scene; add one or pass --scene")
+    if out.suffix in LOG_SUFFIXES:
+        if lidar or camera or layout != "odometry":
+            raise InputError(f"{out}: a log holds all sensors of the rig; leave --layout, --lidar and --camera out")
+        _log(carrier, name, out, start, end, seed, threads, force, as_json)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
         task = bar.add_task("moments", total=None)
@@ -58,3 +75,36 @@ def dataset(
     kept = written.moments - written.made
     console.print(f"{written.moments} moments" + (f", {kept} of them kept from before" if kept else ""))
     console.print(f"wrote {written.manifest}")
+
+
+def _log(
+    rig: Rig,
+    scene: str,
+    out: Path,
+    start: float,
+    end: float,
+    seed: int,
+    threads: int | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """All sensors of the rig in one ROS log."""
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, steps
+    from tussock.cli.sources import open_scene
+    from tussock.rigs.capture import capture, moments_between
+    from tussock.rigs.log import open_rig_log
+    from tussock.trace.world import World
+    from tussock.whole_files import check_folder, check_writable
+
+    (check_folder if out.suffix == ".rosbag2" else check_writable)(out, force=force)
+    total = len(moments_between(rig, start, end))
+    moments = capture(rig, World(open_scene(scene)), start=start, end=end, seed=seed, threads=threads)
+    with open_rig_log(out, rig, force=force) as log:
+        for moment in steps(moments, "moments", total=total, quiet=as_json):
+            log.write(moment)
+    if as_json:
+        print_json({"moments": total, "made": total, "log": str(out)})
+        return
+    console.print(f"{total} moments of {', '.join(rig.sensor_names)}")
+    console.print(f"wrote {out}")

@@ -31,19 +31,23 @@ SURFACES: dict[str, Material] = {
             name="leaf", reflectance=0.45, color=(0.07, 0.19, 0.03), label="leaf", translucency=0.6, variation=0.4
         ),
         Material(name="bark", reflectance=0.35, color=(0.13, 0.09, 0.06), label="trunk", variation=0.3),
-        Material(name="branch", reflectance=0.35, color=(0.15, 0.10, 0.06), label="branch"),
+        Material(name="branch", reflectance=0.35, color=(0.15, 0.10, 0.06), label="branch", variation=0.2),
         Material(name="soil", reflectance=0.25, color=(0.18, 0.12, 0.07), label="terrain", variation=0.4),
         Material(name="concrete", reflectance=0.35, color=(0.45, 0.44, 0.42), variation=0.15),
         Material(name="asphalt", reflectance=0.15, color=(0.06, 0.06, 0.06), label="road", variation=0.15),
-        Material(name="needle", reflectance=0.40, color=(0.03, 0.11, 0.03), label="leaf", variation=0.4),
-        Material(name="reed", reflectance=0.42, color=(0.30, 0.30, 0.10), label="stem"),
-        Material(name="root", reflectance=0.30, color=(0.16, 0.11, 0.07), label="root"),
+        Material(
+            name="needle", reflectance=0.40, color=(0.03, 0.11, 0.03), label="leaf", translucency=0.3, variation=0.4
+        ),
+        Material(
+            name="reed", reflectance=0.42, color=(0.30, 0.30, 0.10), label="stem", translucency=0.4, variation=0.3
+        ),
+        Material(name="root", reflectance=0.30, color=(0.16, 0.11, 0.07), label="root", variation=0.3),
         Material(name="litter", reflectance=0.38, color=(0.20, 0.13, 0.06), label="terrain", variation=0.5),
-        Material(name="rock", reflectance=0.30, color=(0.25, 0.24, 0.23), label="rock"),
+        Material(name="rock", reflectance=0.30, color=(0.25, 0.24, 0.23), label="rock", variation=0.3),
         Material(name="gravel", reflectance=0.28, color=(0.27, 0.21, 0.14), label="terrain", variation=0.3),
         Material(name="marking", reflectance=0.75, color=(0.85, 0.85, 0.82), label="lane-marking"),
-        Material(name="paving", reflectance=0.30, color=(0.33, 0.32, 0.31), label="sidewalk"),
-        Material(name="brick", reflectance=0.40, color=(0.38, 0.13, 0.08), label="wall"),
+        Material(name="paving", reflectance=0.30, color=(0.33, 0.32, 0.31), label="sidewalk", variation=0.15),
+        Material(name="brick", reflectance=0.40, color=(0.38, 0.13, 0.08), label="wall", variation=0.3),
         Material(name="rubber", reflectance=0.06, color=(0.02, 0.02, 0.02)),
         Material(name="chrome", reflectance=0.20, specular=0.5, shininess=60.0, color=(0.55, 0.55, 0.56)),
         Material(name="windscreen", reflectance=0.03, specular=0.05, transmission=0.80, color=(0.05, 0.07, 0.08)),

@@ -1,8 +1,13 @@
-"""Where ROS messages go: one MCAP file, or the folder of a rosbag2."""
+"""Where ROS messages go: one MCAP file, or the folder of a rosbag2.
+
+A topic that is told once, ``/tf_static``, is marked as "transient local": a player keeps the message for whoever
+listens later. Unmarked, ROS 2 would not let tf2 hear it at all.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +20,21 @@ from tussock.whole_files import whole_file, whole_folder
 from tussock.wire.ros_messages import RosMessages
 
 __all__ = ["MessageLog", "open_mcap", "open_rosbag2"]
+
+_TOLD_ONCE = ("/tf_static",)
+_FOREVER = {"sec": 9223372036, "nsec": 854775807}
+_KEPT: dict[str, Any] = {
+    "history": 1,  # the last
+    "depth": 1,
+    "reliability": 1,  # reliable
+    "durability": 1,  # transient local
+    "deadline": _FOREVER,
+    "lifespan": _FOREVER,
+    "liveliness": 1,  # automatic
+    "liveliness_lease_duration": _FOREVER,
+    "avoid_ros_namespace_conventions": False,
+}
+"""rmw_qos_profile_t of a message that is kept for late listeners"""
 
 
 class MessageLog(Protocol):
@@ -46,7 +66,9 @@ class _Mcap:
             text = self._messages.definition(kind).encode()
             self._schemas[kind] = self._writer.register_schema(kind, "ros2msg", text)
         if topic not in self._channels:
-            self._channels[topic] = self._writer.register_channel(topic, "cdr", self._schemas[kind])
+            # JSON is YAML too, which rosbag2 reads here.
+            kept = {"offered_qos_profiles": json.dumps([_KEPT])} if topic in _TOLD_ONCE else {}
+            self._channels[topic] = self._writer.register_channel(topic, "cdr", self._schemas[kind], kept)
         self._writer.add_message(self._channels[topic], nanoseconds, data, nanoseconds)
 
 
@@ -73,5 +95,25 @@ class _Rosbag2:
     def write(self, topic: str, kind: str, nanoseconds: int, data: bytes) -> None:
         if topic not in self._connections:
             store = self._messages.types
-            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=store)
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, typestore=store, offered_qos_profiles=[_kept()] if topic in _TOLD_ONCE else []
+            )
         self._writer.write(self._connections[topic], nanoseconds, data)
+
+
+def _kept() -> Any:
+    """`_KEPT` in the words of rosbags."""
+    words = load_extra("rosbags.interfaces", extra="ros", purpose="a rosbag2")
+    kinds = {
+        "history": words.QosHistory,
+        "reliability": words.QosReliability,
+        "durability": words.QosDurability,
+        "liveliness": words.QosLiveliness,
+    }
+    forever = words.QosTime(**_FOREVER)
+    return words.Qos(
+        **{
+            name: kinds[name](value) if name in kinds else forever if value is _FOREVER else value
+            for name, value in _KEPT.items()
+        }
+    )

@@ -7,6 +7,7 @@ driver's: x, y, z, intensity, ring, time, 22 bytes a point, ``time`` in seconds 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.extras import load_extra
 from tussock.frames.frame import Frame
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.encode import Packets, intensity_bytes
@@ -53,13 +54,17 @@ def _typestore() -> Any:
 
 
 class RosMessages:
-    """Builds the messages of one sensor. ``epoch`` [s] is the Unix time of simulation time 0."""
+    """Builds the messages of one sensor (None: of a body without one).
 
-    def __init__(self, sensor: Sensor, *, epoch: float, frame_id: str, world_id: str = "map") -> None:
+    ``epoch`` [s] is the Unix time of simulation time 0.
+    """
+
+    def __init__(self, sensor: Sensor | None, *, epoch: float, frame_id: str, world_id: str = "map") -> None:
         self.frame_id, self.world_id = frame_id, world_id
         self._epoch_ns = round(epoch * 1e9)
-        self._rings = rings_of(sensor)
-        self._white = MODELS[sensor.packets].white if sensor.packets in MODELS else 100.0
+        self._rings = np.empty(0, np.uint16) if sensor is None else rings_of(sensor)
+        known = None if sensor is None else sensor.packets
+        self._white = MODELS[known].white if known in MODELS else 100.0
         self.types = _typestore()
 
     def nanoseconds(self, time: float) -> int:
@@ -102,15 +107,22 @@ class RosMessages:
 
     def transform(self, time: float, path: Trajectory) -> bytes:
         """``tf2_msgs/TFMessage``: the sensor in the world."""
-        position, quaternion = (value[0] for value in path.at([time]))
-        stamped = self._new(
-            "geometry_msgs/msg/TransformStamped", self._header(time, self.world_id), self.frame_id,
+        return self.transforms(time, [(self.world_id, self.frame_id, path.pose(time))])
+
+    def transforms(self, time: float, edges: Sequence[tuple[str, str, Pose]]) -> bytes:
+        """``tf2_msgs/TFMessage`` of several frames: parent, child, ``T_parent_child``."""
+        stamped = [
             self._new(
-                "geometry_msgs/msg/Transform", self._new("geometry_msgs/msg/Vector3", *map(float, position)),
-                self._new("geometry_msgs/msg/Quaternion", *map(float, quaternion)),
-            ),
-        )  # fmt: skip
-        return self._serialised(self._new("tf2_msgs/msg/TFMessage", [stamped]))
+                "geometry_msgs/msg/TransformStamped", self._header(time, parent), child,
+                self._new(
+                    "geometry_msgs/msg/Transform",
+                    self._new("geometry_msgs/msg/Vector3", *map(float, pose.position)),
+                    self._new("geometry_msgs/msg/Quaternion", *map(float, pose.quaternion)),
+                ),
+            )
+            for parent, child, pose in edges
+        ]  # fmt: skip
+        return self._serialised(self._new("tf2_msgs/msg/TFMessage", stamped))
 
     def pose(self, time: float, path: Trajectory) -> bytes:
         """``geometry_msgs/PoseStamped``: the sensor in the world."""
@@ -134,6 +146,21 @@ class RosMessages:
         step = width * channels * pixels.dtype.itemsize
         header = self._header(time, frame_id)
         return self._serialised(self._new("sensor_msgs/msg/Image", header, height, width, encoding, 0, step, raw))
+
+    def camera_info(
+        self, time: float, frame_id: str, size: tuple[int, int], matrix: NDArray[np.float64], model: str,
+        distortion: Sequence[float],
+    ) -> bytes:  # fmt: skip
+        """``sensor_msgs/CameraInfo``: image (width, height), camera matrix K (3, 3), ROS's name of the distortion."""
+        width, height = size
+        region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
+        projection = np.zeros((3, 4))
+        projection[:, :3] = matrix
+        message = self._new(
+            "sensor_msgs/msg/CameraInfo", self._header(time, frame_id), height, width, model,
+            np.array(distortion, float), matrix.ravel(), np.eye(3).ravel(), projection.ravel(), 0, 0, region,
+        )  # fmt: skip
+        return self._serialised(message)
 
     def _header(self, time: float, frame_id: str) -> Any:
         return self._new("std_msgs/msg/Header", self._time(time), frame_id)

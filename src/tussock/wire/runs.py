@@ -30,7 +30,7 @@ from tussock.wire.position import DATA_PER_POSITION, GeoOrigin, position_packets
 from tussock.wire.ros_logs import MessageLog, open_mcap, open_rosbag2
 from tussock.wire.ros_messages import RosMessages
 
-__all__ = ["RUN_SUFFIXES", "PositionClock", "Run", "check_run", "open_run"]
+__all__ = ["RUN_SUFFIXES", "PositionClock", "Run", "check_run", "open_run", "pose_times"]
 
 RUN_SUFFIXES = (".pcap", ".mcap", ".rosbag2")
 _POSE_STEP = 0.01  # [s]
@@ -130,7 +130,7 @@ class _RosRun:
         say, ns = self._messages, self._messages.nanoseconds
         start = float(frame.meta["start_s"])
         if frame.trajectory is not None:
-            for time in _pose_times(frame.trajectory, start, self._period):
+            for time in pose_times(frame.trajectory, start, self._period):
                 self._log.write("/tf", "tf2_msgs/msg/TFMessage", ns(time), say.transform(time, frame.trajectory))
                 self._log.write("/pose", "geometry_msgs/msg/PoseStamped", ns(time), say.pose(time, frame.trajectory))
         if self._encoder:
@@ -154,7 +154,7 @@ class _RosRun:
             self._log.write("/velodyne_packets", "velodyne_msgs/msg/VelodyneScan", time, data)
 
 
-def _pose_times(path: Trajectory, start: float, period: float) -> list[float]:
+def pose_times(path: Trajectory, start: float, period: float) -> list[float]:
     """[s] when the pose is told within a frame."""
     if not path.moving:
         return [start]
