@@ -102,7 +102,7 @@ def facing(packet: Any, bits: Any, l: int, tables: Any) -> Any:
     if bits[row.INST, l] != NOTHING:
         geometry = bits[row.INST, l]
         nx, ny, nz = world_normal(
-            tables.transforms, tables.geometry_transform[geometry] + np.int64(bits[row.INST_PRIM, l]),
+            tables.transforms, tables.moving, tables.geometry_transform[geometry] + np.int64(bits[row.INST_PRIM, l]),
             tables.geometry_steps[geometry], tables.geometry_copies[geometry], packet[row.TIME, l], nx, ny, nz,
         )  # fmt: skip
     along = nx * packet[row.DIR_X, l] + ny * packet[row.DIR_Y, l] + nz * packet[row.DIR_Z, l]

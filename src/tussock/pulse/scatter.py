@@ -58,7 +58,7 @@ def resolve_hit(packet: Any, bits: Any, tables: Any, l: int) -> Any:
     if bits[row.INST, l] != NOTHING:
         bits[row.GEOM, l] = bits[row.INST, l]
         packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l] = world_normal(
-            tables.transforms, tables.geometry_transform[bits[row.INST, l]] + bits[row.INST_PRIM, l],
+            tables.transforms, tables.moving, tables.geometry_transform[bits[row.INST, l]] + bits[row.INST_PRIM, l],
             tables.geometry_steps[bits[row.INST, l]], tables.geometry_copies[bits[row.INST, l]], packet[row.TIME, l],
             packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
         )  # fmt: skip

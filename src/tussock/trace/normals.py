@@ -17,15 +17,18 @@ __all__ = ["world_normal"]
 
 
 @kernel
-def world_normal(m: Any, row: Any, steps: Any, copies: Any, ray_time: Any, nx: Any, ny: Any, nz: Any) -> Any:
-    """The normal (not of unit length) of a hit on the copy whose transform is row ``row`` of ``m``.
+def world_normal(
+    standing: Any, moving: Any, row: Any, steps: Any, copies: Any, ray_time: Any, nx: Any, ny: Any, nz: Any
+) -> Any:
+    """The normal (not of unit length) of a hit on the copy whose transform is row ``row`` of ``standing``.
 
-    Where the copy moves there are ``steps`` time steps, ``copies`` rows apart; ``ray_time`` is in [0, 1].
+    A copy that moves has several ``steps`` in time, in rows of ``moving`` that are ``copies`` apart; ``ray_time`` is
+    in [0, 1].
     """
     if steps == 1:
-        ax, ay, az = m[row, 0], m[row, 1], m[row, 2]
-        bx, by, bz = m[row, 3], m[row, 4], m[row, 5]
-        cx, cy, cz = m[row, 6], m[row, 7], m[row, 8]
+        ax, ay, az = standing[row, 0], standing[row, 1], standing[row, 2]
+        bx, by, bz = standing[row, 3], standing[row, 4], standing[row, 5]
+        cx, cy, cz = standing[row, 6], standing[row, 7], standing[row, 8]
     else:
         # Embree moves the matrix itself in a straight line between two time steps.
         place = ray_time * np.float32(steps - 1)
@@ -35,19 +38,19 @@ def world_normal(m: Any, row: Any, steps: Any, copies: Any, ray_time: Any, nx: A
         p = row + low * copies
         q = p + copies
         ax, ay, az = (
-            rest * m[p, 0] + share * m[q, 0],
-            rest * m[p, 1] + share * m[q, 1],
-            rest * m[p, 2] + share * m[q, 2],
+            rest * moving[p, 0] + share * moving[q, 0],
+            rest * moving[p, 1] + share * moving[q, 1],
+            rest * moving[p, 2] + share * moving[q, 2],
         )
         bx, by, bz = (
-            rest * m[p, 3] + share * m[q, 3],
-            rest * m[p, 4] + share * m[q, 4],
-            rest * m[p, 5] + share * m[q, 5],
+            rest * moving[p, 3] + share * moving[q, 3],
+            rest * moving[p, 4] + share * moving[q, 4],
+            rest * moving[p, 5] + share * moving[q, 5],
         )
         cx, cy, cz = (
-            rest * m[p, 6] + share * m[q, 6],
-            rest * m[p, 7] + share * m[q, 7],
-            rest * m[p, 8] + share * m[q, 8],
+            rest * moving[p, 6] + share * moving[q, 6],
+            rest * moving[p, 7] + share * moving[q, 7],
+            rest * moving[p, 8] + share * moving[q, 8],
         )
     # The columns of cof(A) are b×c, c×a, a×b; a mirrored copy (det A < 0) would turn the outside in.
     ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx

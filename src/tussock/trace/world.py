@@ -26,7 +26,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.response import effective_response
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
-from tussock.trace.embree import MAX_TIME_STEPS, Device, GeometryType, RawScene
+from tussock.trace.embree import MAX_TIME_STEPS, Device, Geometry, GeometryType, RawScene
 from tussock.trace.placed_volumes import place_volumes
 
 __all__ = ["SEEN_BY_ALL", "HitTables", "Moving", "World", "material_of"]
@@ -48,7 +48,7 @@ class HitTables(NamedTuple):
     geometry_material: NDArray[np.int32]
     """the one material of the geometry; where it has several, −1 − the start of its row in ``primitives``"""
     geometry_transform: NDArray[np.int64]
-    """first row in ``transforms``, −1 where the geometry is in world coordinates already"""
+    """first row in ``transforms``, or in ``moving`` if it moves; −1 where it is in world coordinates already"""
     geometry_steps: NDArray[np.int32]
     """time steps of its transforms, 1 for what stands"""
     geometry_copies: NDArray[np.int32]
@@ -56,7 +56,9 @@ class HitTables(NamedTuple):
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
     transforms: NDArray[np.float32]
-    """column-major 3×4 transforms, shape (n, 12)"""
+    """column-major 3×4 transforms of what stands, shape (n, 12)"""
+    moving: NDArray[np.float32]
+    """those of what moves, for one span of time"""
     optics: NDArray[np.float32]
     """what a material does to light, columns DIFFUSE to INDEX, shape (materials, 7)"""
     material_label: NDArray[np.int32]
@@ -147,7 +149,7 @@ class World:
             self._shape(thing.mesh)
         self._transforms = np.concatenate(blocks) if blocks else np.zeros((0, 12), np.float32)
         self._scene.commit()
-        self._still = Moving(0, self._tables(self._movers, self._rows, self._transforms), None)
+        self._still = Moving(0, self._tables(self._movers, self._rows, np.zeros((0, 12), np.float32)), None)
 
     @property
     def handle(self) -> int:
@@ -180,8 +182,7 @@ class World:
         if not self._movers:
             return self._still
         scene = self.device.scene()
-        rows, blocks = list(self._rows), [self._transforms]
-        first = len(self._transforms)
+        rows, blocks, first = list(self._rows), [], 0
         movers = [_formed(thing, (start + end) / 2) for thing in self._movers]
         for number, thing in enumerate(movers, start=len(self._standing)):
             steps = self._steps(thing, start, end)
@@ -238,7 +239,8 @@ class World:
         turned[..., 3] += path[:, None, :, 3]
         return column_major(turned - _shift(self.origin))
 
-    def _baked(self, thing: SceneObject):  # type: ignore[no-untyped-def]
+    def _baked(self, thing: SceneObject) -> Geometry:
+        """The mesh of a shape that is placed once, in the tracer's coordinates."""
         matrix = thing.placements.matrices[0]
         vertices = thing.mesh.vertices
         if not np.array_equal(matrix - _shift(self.origin), np.eye(4)[:3]):
@@ -277,7 +279,7 @@ class World:
             self._material_numbers[id(mesh)] = numbers[0]
 
     def _tables(
-        self, movers: list[SceneObject], rows: list[tuple[int, int, int]], transforms: NDArray[np.float32]
+        self, movers: list[SceneObject], rows: list[tuple[int, int, int]], moving: NDArray[np.float32]
     ) -> HitTables:
         """The tables of all that stands, moves and is volumes; ``rows`` may end before what has no transforms."""
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *movers, *self.placed_volumes]
@@ -299,7 +301,8 @@ class World:
             geometry_steps=np.array([row[1] for row in rows], np.int32),
             geometry_copies=np.array([row[2] for row in rows], np.int32),
             primitives=self._primitives,
-            transforms=np.ascontiguousarray(transforms),
+            transforms=self._transforms,
+            moving=moving,
             optics=self._optics,
             material_label=np.array(
                 [-1 if m.label is None else label_id(m.label, self.labels) for m in self.materials], np.int32

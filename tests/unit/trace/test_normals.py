@@ -10,7 +10,7 @@ from tussock.trace.world import column_major
 def turned(matrices: np.ndarray, normal: np.ndarray, *, copy: int, steps: int, copies: int, time: float) -> np.ndarray:
     """The kernel's normal at unit length; ``matrices`` (steps, copies, 3, 4)."""
     table = column_major(matrices).reshape(-1, 12)
-    out = np.array(world_normal(table, copy, steps, copies, np.float32(time), *normal.astype(np.float32)), float)
+    out = np.array(world_normal(table, table, copy, steps, copies, np.float32(time), *normal.astype(np.float32)), float)
     return out / np.linalg.norm(out)
 
 
