@@ -24,7 +24,12 @@ from tussock.cameras.render import look
 from tussock.cameras.viewing import TILE
 from tussock.kernels import kernel
 from tussock.poses import Pose
+from tussock.scene.material import Material
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import box, plane, sphere
+from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.surfaces import SURFACES
 from tussock.sensors.beam import Beam
 from tussock.sensors.noise import Noise
 from tussock.sensors.receiver import Receiver
@@ -44,6 +49,7 @@ __all__ = [
     "measure",
     "measure_image",
     "measure_mirrors_unused",
+    "measure_response",
     "peak_memory",
     "shiny",
     "timed_in_turns",
@@ -131,6 +137,63 @@ def measure(
         rounds=rounds,
     )
     return _case(name, world, sensor, bare, whole)
+
+
+@dataclass(frozen=True)
+class ResponseCost:
+    """What the response of tagged vegetation costs, times the plain scan of the same scene."""
+
+    tagged_share: float
+    """of the pulses that meet a tagged shape"""
+    one_return: float
+    two_returns: float
+
+
+def measure_response(*, rounds: int = 9, threads: int | None = None) -> ResponseCost:
+    """64 beams over 90° into a scene half covered by tagged bushes, plain and with a response of σ = 1 m.
+
+    The set-up of table 2 of Mattes and Pace (Neya Systems, 2021).
+    """
+    count, place = resolve_threads(threads), Pose.at(0.0, 0.0, 2.0)
+    one, two = (_over_a_quarter(mode) for mode in ("strongest", "strongest+last"))
+    plain, tagged = (World(half_covered(sigma)) for sigma in (0.0, 1.0))
+    taken = timed_in_turns(
+        lambda: scan(plain, one, place, threads=count),
+        lambda: scan(tagged, one, place, threads=count),
+        lambda: scan(tagged, two, place, threads=count),
+        rounds=rounds,
+    )
+    frame = scan(plain, one, place, threads=count)
+    met = int((frame.label == plain.labels["vegetation"]).sum())
+    return ResponseCost(met / len(one.pulses(0)), taken[1] / taken[0], taken[2] / taken[0])
+
+
+def half_covered(sigma: float) -> Scene:
+    """A hedge of round bushes to the left of the sensor and open ground to its right, a wall behind all of it."""
+    around = np.deg2rad(np.arange(8.0, 56.0, 6.0))
+    middles = np.stack([5.5 * np.cos(around), 5.5 * np.sin(around), np.full_like(around, 1.0)], 1)
+    scene = Scene("half covered by bushes")
+    scene.add(plane((300, 300), material=SURFACES["soil"]), name="ground", label="terrain")
+    scene.add(box((0.5, 200, 30), material=SURFACES["concrete"]), name="wall", position=(40, 0, 15))
+    scene.add(
+        sphere(1.4, subdivisions=4, material=Material(name="hedge", reflectance=0.45)),
+        name="bushes",
+        label="vegetation",
+        tags=("vegetation",),
+        placements=Placements.of(middles),
+        response=VegetationResponse(sigma_m=sigma),
+    )
+    return scene
+
+
+def _over_a_quarter(mode: str) -> Sensor:
+    beams = {
+        "kind": "grid",
+        "azimuth_deg": np.linspace(45, -45, 900).tolist(),
+        "elevation_deg": np.linspace(2, -24.8, 64).tolist(),
+        "frame_hz": 10.0,
+    }
+    return bench_sensor(1).with_(**{"name": "64 beams over 90°", "pattern": beams, "receiver.mode": mode})
 
 
 def _case(name: str, world: World, sensor: Sensor, bare: float, whole: float) -> Case:

@@ -17,7 +17,7 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["borrowed", "inline_kernel", "kernel"]
+__all__ = ["borrowed", "inline_kernel", "kernel", "loop_kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,16 +32,25 @@ def inline_kernel(function: F) -> F:
     return _compiled(function, "always")
 
 
-def _compiled(function: F, inline: str) -> F:
+def loop_kernel(function: F) -> F:
+    """A kernel for inner loops: it makes no arrays and counts no references to those it is handed.
+
+    Numba counts a reference wherever a kernel names an array, with an atomic instruction each time, which costs
+    more than the work of a short loop. What a kernel was handed outlives the call, so it need not count.
+    """
+    return _compiled(function, "never", _nrt=False)
+
+
+def _compiled(function: F, inline: str, **options: Any) -> F:
     compiled: Any = numba.njit  # its types know no keyword of ours
-    dispatcher = compiled(nogil=True, error_model="numpy", inline=inline)(function)
+    dispatcher = compiled(nogil=True, error_model="numpy", inline=inline, **options)(function)
     dispatcher.enable_caching()
     # Numba has no public way to say what cached code depends on; without this one we do not cache.
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = (cache_file._source_stamp, _stamp())
         return cast(F, dispatcher)
-    return cast(F, compiled(nogil=True, error_model="numpy", inline=inline)(function))
+    return cast(F, compiled(nogil=True, error_model="numpy", inline=inline, **options)(function))
 
 
 @lru_cache(maxsize=1)

@@ -3,12 +3,11 @@
 Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) turns a key (the seed) and
 a counter into four 32-bit words. The counter names the draw: which pulse, which frame, what for. Nothing is
 carried from one draw to the next, so a scan can be cut anywhere. The functions work inside Numba kernels on
-numbers and, through their ``.py_func`` free twins below, on NumPy arrays.
+numbers; those whose names end in `_array` do the same, bit by bit, on NumPy arrays.
 """
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import Any
 
@@ -16,8 +15,9 @@ import numpy as np
 from numba import uint32, uint64
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.elementary import cosine_of_turns, logarithm
 from tussock.errors import InputError
-from tussock.kernels import inline_kernel
+from tussock.kernels import inline_kernel, kernel
 
 __all__ = [
     "Purpose",
@@ -94,10 +94,11 @@ def uniform(word: Any) -> Any:
 @inline_kernel
 def normal_pair(word0: Any, word1: Any) -> Any:
     """Two words as two independent standard normal float32 (Box-Muller)."""
-    u = (np.float32(uint32(word0)) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
-    radius = np.float32(math.sqrt(np.float32(-2.0) * np.float32(math.log(min(u, np.float32(1.0))))))
-    angle = np.float32(2.0 * math.pi) * uniform(word1)
-    return radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+    u = (np.float32(word0) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
+    radius = np.sqrt(np.float32(-2.0) * logarithm(u))
+    turns = np.float32(np.uint32(word1) >> np.uint32(8)) * np.float32(2.0**-24)
+    # sin 2πt = cos 2π|t − ¼|
+    return radius * cosine_of_turns(turns), radius * cosine_of_turns(abs(turns - np.float32(0.25)))
 
 
 def words_array(seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0) -> NDArray[np.uint32]:
@@ -135,8 +136,14 @@ def uniform_array(
 def normal_array(
     seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0
 ) -> NDArray[np.float32]:
-    """Standard normal float32 from the first two words of each counter: the first of `normal_pair`."""
+    """Standard normal float32 from the first two words of each counter: the first of `normal_pair`, bit by bit."""
     words = words_array(seed, purpose, frame, index, draw)
-    u = np.minimum((words[..., 0].astype(np.float32) + np.float32(1.0)) * _TO_UNIT, np.float32(1.0))
-    angle = np.float32(2.0 * math.pi) * ((words[..., 1] >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24))
-    return np.sqrt(np.float32(-2.0) * np.log(u)) * np.cos(angle)
+    normals = np.empty(words.shape[:-1], np.float32)
+    _first_normals(words.reshape(-1, 4), normals.reshape(-1))
+    return normals
+
+
+@kernel
+def _first_normals(words: Any, out: Any) -> None:
+    for i in range(len(words)):
+        out[i] = normal_pair(words[i, 0], words[i, 1])[0]

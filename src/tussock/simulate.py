@@ -16,7 +16,6 @@ from tussock.pulse.loop import pulse_loop
 from tussock.pulse.receive import MODES
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Slots
 from tussock.randomness import check_seed, seed_key
-from tussock.scene.instances import Instances
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
@@ -204,5 +203,5 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
-        "first_instance": Instances.among(world.named).starts.tolist(),
+        "first_instance": world.instances.starts.tolist(),
     }

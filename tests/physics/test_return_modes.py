@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from tussock.frames.columns import KINDS
+from tussock.pulse.tables import new_chosen
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
-from tussock.signal.returns import first_return, last_hit, next_echo, order_hits, strongest_hit
+from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.simulate import scan
 from tussock.trace.world import World
 
@@ -73,9 +74,16 @@ def kernels(hits: list[Hit], mode: str, *, cutoff: float, low: float, high: floa
             begin, _, distance, energy = next_echo(ranges, energies, 0, order, begin, count, f(cutoff), rays)
             found.append((float(distance), float(energy)))
         return found
-    rows = [pick(ranges, energies, 0, *limits) for pick in (strongest_hit, last_hit)]
-    rows = {"strongest": rows[:1], "last": rows[1:], "strongest+last": rows}[mode]
-    return [(float(ranges[row, 0]), float(energies[row, 0])) for row in rows if row >= 0]
+    lanes = np.repeat(ranges, 16, 1), np.repeat(energies, 16, 1)
+    found = []
+    for pick in (strongest_hits, last_hits):
+        chosen = new_chosen(len(hits))
+        pick(*lanes, *limits, chosen)
+        assert len(set(chosen.rows)) == 1, "the same in all lanes"
+        row = chosen.rows[0]
+        assert row < 0 or (chosen.ranges[0], chosen.energies[0]) == (ranges[row, 0], energies[row, 0])
+        found.append([(float(chosen.ranges[0]), float(chosen.energies[0]))] if row >= 0 else [])
+    return {"strongest": found[0], "last": found[1], "strongest+last": found[0] + found[1]}[mode]
 
 
 LIST = [(9.0, 0.4), (5.0, 0.2), (5.5, 0.6), (30.0, 0.1), (9.25, 0.4), (0.5, 0.9), (130.0, 0.9), (7.0, 0.0)]

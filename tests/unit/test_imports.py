@@ -18,6 +18,7 @@ ROOT = Path(tussock.__file__).parent
 LAYERS: list[set[str]] = [
     {"errors", "version"},
     {"settings", "whole_files", "poses", "kernels", "threads", "extras"},
+    {"elementary"},
     {"randomness"},
     {"scene", "sensors"},
     {"trace", "signal"},

@@ -24,7 +24,6 @@ from tussock.cameras.viewing import viewing_of
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import check_seed, seed_key
-from tussock.scene.instances import Instances
 from tussock.scene.scene import Scene
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
@@ -60,7 +59,7 @@ def look(
         pose=path.pose(start),
         time=start,
         **seen._asdict(),
-        instances=Instances.among(world.named),
+        instances=world.instances,
         meta=_meta(world, camera, start) | {
             "objects": {thing.id: thing.name for thing in world.named},
             "labels": world.labels,

@@ -16,6 +16,8 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
 ) -> None:
     """Measure whole scans against a loop that only traces the same rays."""
+    from dataclasses import asdict
+
     from rich.table import Table
 
     from tussock.bench import (
@@ -25,6 +27,7 @@ def bench(
         measure,
         measure_image,
         measure_mirrors_unused,
+        measure_response,
         peak_memory,
         shiny,
         timed_in_turns,
@@ -53,6 +56,8 @@ def bench(
         cases.append(
             measure_mirrors_unused("no mirrors", world, bench_sensor(9), place, rounds=rounds, threads=threads)
         )
+    with waiting("bushes, tagged response", quiet=as_json):
+        response = measure_response(rounds=rounds, threads=threads)
     with waiting("meadow, everything on", quiet=as_json):
         world = World(shiny(meadow()))
         sensor = everything_on(bench_sensor(9))
@@ -70,7 +75,7 @@ def bench(
         about["courtyard_picture_s"] = taken
     about["peak_memory_gib"] = peak_memory()
     if as_json:
-        print_json({"machine": about, "cases": [case.plain() for case in cases]})
+        print_json({"machine": about, "cases": [case.plain() for case in cases], "response": asdict(response)})
         return
     out.print(f"{about['processor']}, {about['cores']} cores, Embree {about['embree']}, medians of {rounds}")
     table = Table(box=None, pad_edge=False)
@@ -83,6 +88,10 @@ def bench(
         )  # fmt: skip
     out.print(table)
     out.print("no mirrors: here bare is the same scan with max_bounces = 0", markup=False)
+    out.print(
+        f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "
+        f"plain scan with one return, {response.two_returns:.2f} × with two"
+    )
     if full:
         out.print(
             f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB, "

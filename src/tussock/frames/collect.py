@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.columns import COLUMNS
-from tussock.kernels import kernel
+from tussock.kernels import loop_kernel
 from tussock.threads import run_on_threads
 from tussock.trace.world import material_of
 
@@ -60,7 +60,7 @@ def _room_for(rows: int) -> dict[str, NDArray[Any]]:
 _Out = NamedTuple("_Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
-@kernel
+@loop_kernel
 def _fill(
     worker: int,
     workers: int,

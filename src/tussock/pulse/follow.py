@@ -37,6 +37,10 @@ class Waiting(NamedTuple):
     """origin, direction, energy, path so far [m], refractive index around it, ray time; shape (depth, 10)"""
     lanes: Any
     bounces: Any
+    taken_rays: Any
+    """those of the packet that is traced; the stack may already grow over them"""
+    taken_lanes: Any
+    taken_bounces: Any
 
 
 @kernel
@@ -47,7 +51,10 @@ def extra_hits(rays: int) -> int:
 
 @kernel
 def new_waiting() -> Waiting:
-    return Waiting(np.empty((_DEPTH, 10), np.float32), np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64))
+    return Waiting(
+        np.empty((_DEPTH, 10), np.float32), np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64),
+        np.empty((LANES, 10), np.float32), np.empty(LANES, np.int64), np.empty(LANES, np.int64),
+    )  # fmt: skip
 
 
 @kernel
@@ -56,6 +63,7 @@ def follow_lanes(
     receiving: Any, hits: Any, waiting: Any, first: int, lanes: int,
 ) -> None:  # fmt: skip
     """Follow the rays of a traced and scattered packet until none is left."""
+    rays, owners, bounces = waiting.taken_rays, waiting.taken_lanes, waiting.taken_bounces
     count = 0
     for l in range(lanes):
         material = hits.materials[l]
@@ -65,9 +73,10 @@ def follow_lanes(
     while count > 0:
         taken = min(count, LANES)
         count -= taken
-        owners = waiting.lanes[count : count + taken].copy()
-        bounces = waiting.bounces[count : count + taken].copy()
-        rays = waiting.rays[count : count + taken].copy()
+        for l in range(taken):
+            owners[l], bounces[l] = waiting.lanes[count + l], waiting.bounces[count + l]
+            for i in range(10):
+                rays[l, i] = waiting.rays[count + l, i]
         for l in range(LANES):
             w = min(l, taken - 1)
             for i in range(3):

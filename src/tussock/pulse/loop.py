@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import borrowed, kernel
+from tussock.kernels import kernel, loop_kernel
 from tussock.pulse.aim import AIM_ROWS, aim_lanes, load_lanes, standing_pose
 from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.scatter import scatter_lanes
-from tussock.pulse.tables import new_hits
-from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.tables import new_chosen, new_hits
+from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import energies_of_volumes, volumes_in_the_way
 from tussock.trace.packets import LANES, intersect, lane_masks, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
@@ -53,16 +53,14 @@ def pulse_loop(
         lane_masks(),
         standing_pose(poses),
         np.zeros((AIM_ROWS, LANES), np.float32),  # left and up stay 0 for a beam without spread: not garbage
-        np.zeros(LANES, np.float32),
-        np.empty(len(hits.ranges), np.int64),
         second,
         second_bits,
         lane_masks(),
-        np.zeros(LANES, np.float32),
+        np.zeros((ERROR_ROWS, LANES), np.float32),
         np.arange(LANES),
     )
     _fire(worker, workers, block, standing, moving, bends, tables, volumes, firing, poses, receiving, slots,
-          block_counts, scratch, hits, new_waiting(), new_volume_walk())  # fmt: skip
+          block_counts, scratch, hits, new_chosen(len(hits.ranges)), new_waiting(), new_volume_walk())  # fmt: skip
 
 
 class Scratch(NamedTuple):
@@ -75,30 +73,23 @@ class Scratch(NamedTuple):
     """pose of every lane"""
     aim: Any
     """origin and axes of every lane in the world"""
-    draws: Any
-    """range noise of every lane"""
-    order: Any
-    """hits of a lane by range"""
     second: Any
     """packet of the rays that look behind vegetation"""
     second_bits: Any
     second_masks: Any
     errors: Any
-    """range error of every lane"""
+    """range error of every lane and what it is drawn from"""
     lanes: Any
     """0 to 15"""
 
 
-@kernel
+@loop_kernel
 def _fire(
     worker: int, workers: int, block: int, standing: Any, moving: Any, bends: bool, tables: Any, volumes: Any,
-    firing: Any, poses: Any, receiving: Any, slots: Any, block_counts: Any, scratch: Any, hits: Any, waiting: Any,
-    walk: Any,
+    firing: Any, poses: Any, receiving: Any, slots: Any, block_counts: Any, scratch: Any, hits: Any, chosen: Any,
+    waiting: Any, walk: Any,
 ) -> None:  # fmt: skip
-    tables, firing, poses, receiving = borrowed(tables), borrowed(firing), borrowed(poses), borrowed(receiving)
-    slots, hits, waiting = borrowed(slots), borrowed(hits), borrowed(waiting)
-    volumes, walk = borrowed(volumes), borrowed(walk)
-    packet, bits, masks, turn, aim, draws, order, second, second_bits, second_masks, errors, every = borrowed(scratch)
+    packet, bits, masks, turn, aim, second, second_bits, second_masks, errors, every = scratch
     filled, responds, dual = len(volumes.model) > 0, len(tables.responses) > 0, slots.range.shape[1] > 1
     key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
     pulses, rays = len(firing.lasers), len(firing.stencil)
@@ -107,9 +98,6 @@ def _fire(
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
             aim_lanes(firing, poses, first, key0, key1, frame, turn, aim)
             lanes = min(LANES, pulses - first)
-            if len(hits.ranges) > rays:
-                hits.used[:] = rays
-                hits.energies[rays:] = 0.0
             for k in range(rays):
                 load_lanes(packet, bits, aim, firing, k, first, key0, key1, frame, receiving.max_range)
                 intersect(standing, packet, masks)
@@ -126,5 +114,5 @@ def _fire(
                 if bends:
                     follow_lanes(packet, bits, masks, standing, moving, tables, volumes, walk, receiving, hits,
                                  waiting, first, lanes)  # fmt: skip
-            found += receive_lanes(receiving, firing.lasers, first, rays, hits, draws, order, slots)
+            found += receive_lanes(receiving, firing.lasers, first, rays, hits, chosen, slots)
         block_counts[b] = found

@@ -1,4 +1,8 @@
-"""From the hits of a pulse to its returns, and from a return to what is measured."""
+"""From the hits of a pulse to its returns, and from a return to what is measured.
+
+Sixteen lanes at a time, one return after the other: choose it, draw its noise, measure it, report it. Each step is
+a short loop over the lanes.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import kernel
+from tussock.kernels import inline_kernel, loop_kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.signal.folding import folded
 from tussock.signal.noise import deviate, noisy_range, quantised
-from tussock.signal.returns import first_return, last_hit, next_echo, order_hits, strongest_hit
+from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
 
 __all__ = ["MODES", "receive_lanes"]
@@ -21,88 +25,133 @@ _KIND_STRONGEST, _KIND_LAST, _KIND_FIRST, _KIND_ECHO = np.uint8(1), np.uint8(2),
 _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 
 
-@kernel
-def receive_lanes(
-    receiving: Any, lasers: Any, first: int, rays: int, hits: Any, draws: Any, order: Any, slots: Any
-) -> Any:
-    """Turn the hits of sixteen pulses into their returns; how many there are."""
-    key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
-    noisy = receiving.ray_sigma > np.float32(0.0)
-    if noisy:
-        _draw(key0, key1, first, frame, receiving.laplace, draws)
+@inline_kernel
+def receive_lanes(receiving: Any, lasers: Any, first: int, rays: int, hits: Any, chosen: Any, slots: Any) -> Any:
+    """Turn the hits of sixteen pulses into their returns; how many there are. Leaves no extra hits behind."""
+    lanes = min(LANES, len(lasers) - first)
+    used = rays
+    if len(hits.ranges) > rays:
+        for l in range(LANES):
+            used = max(used, hits.used[l])
+    for l in range(lanes):
+        slots.counts[first + l] = 0
     found = 0
-    for l in range(min(LANES, len(lasers) - first)):
-        pulse = first + l
-        bias = receiving.biases[lasers[pulse]]
-        slot, begin, end = 0, 0, 0
-        strongest = np.float32(-1.0)
-        if receiving.mode == _ALL:
-            end = order_hits(hits.ranges, hits.energies, l, receiving.min_range, receiving.max_range, order)
-        for choice in range(slots.range.shape[1]):
-            k, distance, energy, kind, begin = _choose(
-                hits.ranges, hits.energies, order, l, rays, receiving.mode, choice, begin, end, receiving.cutoff,
-                receiving.min_range, receiving.max_range,
-            )  # fmt: skip
-            if k < 0 or energy < receiving.min_intensity:
-                continue
-            if choice == 0:
-                strongest = distance
-            if choice > 0 and kind == _KIND_LAST and strongest == distance:
-                # Strongest and last are one and the same echo: it is measured once, and reported twice or lost.
-                if slot == 0:
-                    continue
-                slots.range[pulse, slot] = slots.range[pulse, 0]
-            else:
-                if receiving.dropout > np.float32(0.0):
-                    words = philox(key0, key1, pulse, frame, choice, _DROPOUT)
-                    if uniform(words[0]) < receiving.dropout:
-                        continue
-                draw = draws[l]
-                if choice > 0 and noisy:
-                    words = philox(key0, key1, pulse, frame, choice, _RAY_NOISE)
-                    draw = deviate(words[0], words[1], receiving.laplace)
-                measured = noisy_range(distance, bias, receiving.ray_sigma, draw)
-                if receiving.backfolding:
-                    measured = folded(measured, receiving.max_range)
-                slots.range[pulse, slot] = quantised(measured, receiving.range_step)
-            slots.true_range[pulse, slot] = distance
-            slots.intensity[pulse, slot] = quantised(energy, receiving.intensity_step)
-            slots.geometry[pulse, slot] = hits.ids[0, k, l]
-            slots.primitive[pulse, slot] = hits.ids[1, k, l]
-            slots.copy[pulse, slot] = hits.ids[2, k, l]
-            slots.kind[pulse, slot] = kind
-            slot += 1
-        slots.counts[pulse] = slot
-        found += slot
+    for choice in range(slots.range.shape[1]):
+        kind = _choose(receiving, hits.ranges[:used], hits.energies[:used], chosen, rays, choice)
+        if receiving.ray_sigma > np.float32(0.0) and _draws_differ(chosen, choice):
+            _draw(receiving, first, chosen)
+        if receiving.dropout > np.float32(0.0):
+            _drop(receiving, first, chosen)
+        _measure(receiving, lasers, first, lanes, chosen)
+        found += _report(receiving, first, lanes, hits, chosen, kind, slots)
+    for k in range(rays, used):
+        for l in range(LANES):
+            hits.energies[k, l] = np.float32(0.0)
+    if used > rays:
+        for l in range(LANES):
+            hits.used[l] = rays
     return found
 
 
-@kernel
-def _draw(key0: Any, key1: Any, first: int, frame: Any, laplace: Any, draws: Any) -> None:
-    """The range noise of the first return of every lane, in one sweep that becomes vector code."""
+@inline_kernel
+def _choose(receiving: Any, ranges: Any, energies: Any, chosen: Any, rays: int, choice: int) -> Any:
+    """Return number ``choice`` of every lane by the receiver's mode, into ``chosen``; its kind."""
+    low, high, cutoff = receiving.min_range, receiving.max_range, receiving.cutoff
     for l in range(LANES):
-        words = philox(key0, key1, first + l, frame, 0, _RAY_NOISE)
-        draws[l] = deviate(words[0], words[1], laplace)
+        chosen.draw_numbers[l], chosen.earlier[l] = choice, chosen.ranges[l]
+    if receiving.mode == _FIRST:
+        for l in range(LANES):
+            chosen.rows[l], chosen.ranges[l], chosen.energies[l] = first_return(
+                ranges, energies, l, low, high, cutoff, rays
+            )
+        return _KIND_FIRST
+    if receiving.mode == _ALL:
+        for l in range(LANES):
+            _next_echo(ranges, energies, chosen, l, low, high, cutoff, rays, choice)
+        return _KIND_ECHO
+    if receiving.mode == _LAST or choice == 1:
+        last_hits(ranges, energies, low, high, chosen)
+        if choice == 1:
+            for l in range(LANES):
+                # Strongest and last may be one and the same echo: it is measured once, and reported twice or lost.
+                same = chosen.ranges[l] == chosen.earlier[l]
+                chosen.draw_numbers[l] = np.uint32(0) if same else np.uint32(1)
+        return _KIND_LAST
+    strongest_hits(ranges, energies, low, high, chosen)
+    return _KIND_STRONGEST
 
 
-@kernel
-def _choose(
-    ranges: Any, energies: Any, order: Any, l: int, rays: int, mode: int, choice: int, begin: int, end: int,
-    cutoff: Any, low: Any, high: Any,
-) -> Any:  # fmt: skip
-    """Return number ``choice`` of a lane by the receiver's mode: row, range, energy, kind; row −1 for none."""
-    if mode == _FIRST:
-        k, distance, energy = first_return(ranges, energies, l, low, high, cutoff, rays)
-        return k, distance, energy, _KIND_FIRST, begin
-    if mode == _ALL:
-        if begin >= end:
-            return -1, np.float32(0.0), np.float32(0.0), _KIND_ECHO, begin
-        begin, k, distance, energy = next_echo(ranges, energies, l, order, begin, end, cutoff, rays)
-        return k, distance, energy, _KIND_ECHO, begin
-    if mode == _LAST or choice == 1:
-        k, kind = last_hit(ranges, energies, l, low, high), _KIND_LAST
-    else:
-        k, kind = strongest_hit(ranges, energies, l, low, high), _KIND_STRONGEST
-    if k < 0:
-        return -1, np.float32(0.0), np.float32(0.0), kind, begin
-    return k, ranges[k, l], energies[k, l], kind, begin
+@loop_kernel
+def _next_echo(
+    ranges: Any, energies: Any, chosen: Any, l: int, low: Any, high: Any, cutoff: Any, rays: int, choice: int
+) -> None:
+    """The next echo of a lane; before the first one its hits are put in order."""
+    if choice == 0:
+        chosen.ends[l] = order_hits(ranges, energies, l, low, high, chosen.order[l])
+        chosen.begins[l] = 0
+    if chosen.begins[l] >= chosen.ends[l]:
+        chosen.rows[l] = -1
+        return
+    chosen.begins[l], chosen.rows[l], chosen.ranges[l], chosen.energies[l] = next_echo(
+        ranges, energies, l, chosen.order[l], chosen.begins[l], chosen.ends[l], cutoff, rays
+    )
+
+
+@inline_kernel
+def _draws_differ(chosen: Any, choice: int) -> Any:
+    """Whether any lane takes another draw than it has: strongest and last are the same echo more often than not."""
+    differ = choice == 0
+    for l in range(LANES):
+        differ |= chosen.draw_numbers[l] > 0
+    return differ
+
+
+@inline_kernel
+def _draw(receiving: Any, first: int, chosen: Any) -> None:
+    """The range noise of every lane."""
+    key0, key1, frame, words = receiving.key0, receiving.key1, receiving.frame, chosen.words
+    for l in range(LANES):  # on its own, this loop becomes vector code
+        words[0, l], words[1, l], _, _ = philox(key0, key1, first + l, frame, chosen.draw_numbers[l], _RAY_NOISE)
+    for l in range(LANES):
+        chosen.draws[l] = deviate(words[0, l], words[1, l], receiving.laplace)
+
+
+@inline_kernel
+def _drop(receiving: Any, first: int, chosen: Any) -> None:
+    """Lose some returns by chance."""
+    key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
+    for l in range(LANES):
+        words = philox(key0, key1, first + l, frame, chosen.draw_numbers[l], _DROPOUT)
+        if uniform(words[0]) < receiving.dropout:
+            chosen.rows[l] = -1
+
+
+@inline_kernel
+def _measure(receiving: Any, lasers: Any, first: int, lanes: int, chosen: Any) -> None:
+    """What the sensor makes of the true range."""
+    for l in range(lanes):
+        bias = receiving.biases[lasers[first + l]]
+        measured = noisy_range(chosen.ranges[l], bias, receiving.ray_sigma, chosen.draws[l])
+        if receiving.backfolding:
+            measured = folded(measured, receiving.max_range)
+        chosen.measured[l] = quantised(measured, receiving.range_step)
+
+
+@inline_kernel
+def _report(receiving: Any, first: int, lanes: int, hits: Any, chosen: Any, kind: Any, slots: Any) -> int:
+    """Write the returns that are bright enough into their slots; how many there are."""
+    found = 0
+    for l in range(lanes):
+        row, energy, pulse = chosen.rows[l], chosen.energies[l], first + l
+        if row >= 0 and energy >= receiving.min_intensity:
+            slot = slots.counts[pulse]
+            slots.true_range[pulse, slot] = chosen.ranges[l]
+            slots.range[pulse, slot] = chosen.measured[l]
+            slots.intensity[pulse, slot] = quantised(energy, receiving.intensity_step)
+            slots.geometry[pulse, slot] = hits.ids[0, row, l]
+            slots.primitive[pulse, slot] = hits.ids[1, row, l]
+            slots.copy[pulse, slot] = hits.ids[2, row, l]
+            slots.kind[pulse, slot] = kind
+            slots.counts[pulse] = slot + 1
+            found += 1
+    return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import inline_kernel
 from tussock.signal.detection import detected
 from tussock.signal.loss import after_loss
 from tussock.signal.reflectance import cos_incidence, glint, lambert
@@ -26,13 +26,16 @@ def scatter_lanes(packet: Any, bits: Any, tables: Any, receiving: Any, k: int, h
         hits.materials[l] = material
         hits.energies[k, l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]
         hits.ids[0, k, l] = bits[row.GEOM, l]
+    # Short loops over few arrays each: these become vector code.
     for l in range(LANES):
         cosine = cos_incidence(
             packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l],
             packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l],
         )  # fmt: skip
         hits.energies[k, l] = lambert(hits.energies[k, l], cosine)
+    for l in range(LANES):
         hits.ranges[k, l] = packet[row.TFAR, l]
+    for l in range(LANES):
         hits.ids[1, k, l] = bits[row.PRIM, l]
         hits.ids[2, k, l] = bits[row.INST_PRIM, l]
     if tables.shines or receiving.limit_far > 0 or receiving.spreading_reference > 0 or receiving.extinction > 0:
@@ -64,7 +67,7 @@ def resolve_hit(packet: Any, bits: Any, tables: Any, l: int) -> Any:
     return material_of(tables, bits[row.GEOM, l], bits[row.PRIM, l])
 
 
-@kernel
+@inline_kernel
 def returned_energy(packet: Any, tables: Any, receiving: Any, material: Any, l: int, distance: Any) -> Any:
     """What the receiver gets of a ray of energy 1 that met a material after the path ``distance`` [m]."""
     cosine = cos_incidence(

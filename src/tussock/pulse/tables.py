@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tussock.kernels import kernel
 from tussock.trace.packets import LANES
 
-__all__ = ["Firing", "Hits", "PoseTable", "Receiving", "Slots", "new_hits"]
+__all__ = ["Chosen", "Firing", "Hits", "PoseTable", "Receiving", "Slots", "new_chosen", "new_hits"]
 
 
 class Firing(NamedTuple):
@@ -93,6 +93,30 @@ class Hits(NamedTuple):
     """rows in use in every lane"""
 
 
+class Chosen(NamedTuple):
+    """The return of every lane that is being made; shape (lanes,)."""
+
+    rows: NDArray[np.int32]
+    """row of its hit, −1 for none"""
+    ranges: NDArray[np.float32]
+    energies: NDArray[np.float32]
+    measured: NDArray[np.float32]
+    draws: NDArray[np.float32]
+    """range noise in standard deviations"""
+    words: NDArray[np.uint32]
+    """what the noise is drawn from, shape (2, lanes)"""
+    draw_numbers: NDArray[np.uint32]
+    """which of the pulse's draws it takes"""
+    earlier: NDArray[np.float32]
+    """range of the return before it"""
+    order: NDArray[np.int64]
+    """mode all: rows of the hits by range, shape (lanes, rows)"""
+    begins: NDArray[np.int64]
+    """mode all: place in the order where the next echo begins"""
+    ends: NDArray[np.int64]
+    """mode all: how many hits are in order"""
+
+
 class Slots(NamedTuple):
     """Room for the returns of every pulse, shape (n, returns a pulse); `counts` says how many are there."""
 
@@ -116,5 +140,23 @@ def new_hits(rays: int, extra: int) -> Hits:
         np.zeros((rows, LANES), np.float32),
         np.zeros((3, rows, LANES), np.uint32),
         np.empty(LANES, np.int32),
-        np.empty(LANES, np.int64),
+        np.full(LANES, rays),
+    )
+
+
+@kernel
+def new_chosen(rows: int) -> Chosen:
+    """Room for the return of every lane, out of ``rows`` hits."""
+    return Chosen(
+        rows=np.zeros(LANES, np.int32),
+        ranges=np.zeros(LANES, np.float32),
+        energies=np.zeros(LANES, np.float32),
+        measured=np.zeros(LANES, np.float32),
+        draws=np.zeros(LANES, np.float32),
+        words=np.zeros((2, LANES), np.uint32),
+        draw_numbers=np.zeros(LANES, np.uint32),
+        earlier=np.zeros(LANES, np.float32),
+        order=np.zeros((LANES, rows), np.int64),
+        begins=np.zeros(LANES, np.int64),
+        ends=np.zeros(LANES, np.int64),
     )

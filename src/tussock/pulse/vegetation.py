@@ -15,58 +15,75 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import kernel
+from tussock.kernels import inline_kernel
 from tussock.pulse.scatter import resolve_hit
 from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.randomness import Purpose, normal_pair, philox
 from tussock.signal.vegetation import range_error, scattered_range
 from tussock.trace import packets as row
-from tussock.trace.packets import NOTHING, intersect
+from tussock.trace.packets import LANES, NOTHING, intersect
 
-__all__ = ["respond_lanes"]
+__all__ = ["ERROR_ROWS", "respond_lanes"]
+
+ERROR_ROWS = 4
+_ERROR, _MEAN, _SIGMA, _WORD = range(ERROR_ROWS)  # rows of `errors`
 
 _VEGETATION = int(Purpose.VEGETATION)
 _SKIN = np.float32(1e-4)  # [m] how far behind the impact the second ray begins
 _PATIENCE = 16  # surfaces of the object itself that a second ray is taken through, where it has no mask of its own
 
 
-@kernel
+@inline_kernel
 def respond_lanes(
     packet: Any, bits: Any, second: Any, second_bits: Any, masks: Any, errors: Any, standing: Any, moving: Any,
     tables: Any, volumes: Any, walk: Any, owners: Any, receiving: Any, hits: Any, k: int, first: int, lanes: int,
     dual: bool,
 ) -> None:  # fmt: skip
     """Scatter the ranges of row ``k`` where a lane met a shape that responds; the first packet is left as it is."""
-    key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
+    responding = False
+    for l in range(LANES):
+        errors[_MEAN, l], errors[_SIGMA, l], masks[l] = np.float32(0.0), np.float32(0.0), 0
+        material = hits.materials[l] if l < lanes else np.int32(-1)
+        start = tables.geometry_response[bits[row.GEOM, l]] if material >= 0 else np.int64(-1)
+        if start >= 0:
+            errors[_MEAN, l] = tables.responses[start + material, 0]
+            errors[_SIGMA, l] = tables.responses[start + material, 1]
+            responding |= (errors[_MEAN, l] != np.float32(0.0)) | (errors[_SIGMA, l] != np.float32(0.0))
+    if not responding:
+        return
+    _draw_errors(receiving, first, errors)
     looking = False
-    masks[:] = 0
     for l in range(lanes):
-        material = hits.materials[l]
-        if material < 0:
+        if errors[_MEAN, l] == np.float32(0.0) and errors[_SIGMA, l] == np.float32(0.0):
             continue
-        start = tables.geometry_response[bits[row.GEOM, l]]
-        if start < 0:
-            continue
-        mean, sigma = tables.responses[start + material, 0], tables.responses[start + material, 1]
-        if mean == np.float32(0.0) and sigma == np.float32(0.0):
-            continue
-        words = philox(key0, key1, first + l, frame, 0, _VEGETATION)
-        errors[l] = range_error(mean, sigma, normal_pair(words[0], words[1])[0])
-        if dual or errors[l] > np.float32(0.0):
-            _look_behind(packet, bits, second, second_bits, tables, l, errors[l], receiving.max_range, dual)
+        error = errors[_ERROR, l]
+        if dual or error > np.float32(0.0):
+            _look_behind(packet, bits, second, second_bits, tables, l, error, receiving.max_range, dual)
             masks[l] = NOTHING
             looking = True
         else:
-            hits.ranges[k, l] = scattered_range(hits.ranges[k, l], errors[l], np.float32(math.inf), receiving.min_range)
+            hits.ranges[k, l] = scattered_range(hits.ranges[k, l], error, np.float32(math.inf), receiving.min_range)
     if looking:
         _trace_behind(bits, second, second_bits, masks, standing, moving, tables, volumes, walk, owners, receiving,
                       first, lanes)  # fmt: skip
         for l in range(lanes):
             if masks[l] != 0:
-                _settle(bits, second, second_bits, tables, volumes, receiving, hits, errors[l], k, l, dual)
+                _settle(bits, second, second_bits, tables, volumes, receiving, hits, errors[_ERROR, l], k, l, dual)
 
 
-@kernel
+@inline_kernel
+def _draw_errors(receiving: Any, first: int, errors: Any) -> None:
+    """The range error of every lane; two loops, because each becomes vector code on its own."""
+    key0, key1, frame, words = receiving.key0, receiving.key1, receiving.frame, errors.view(np.uint32)
+    for l in range(LANES):
+        drawn = philox(key0, key1, first + l, frame, 0, _VEGETATION)
+        words[_ERROR, l], words[_WORD, l] = drawn[0], drawn[1]
+    for l in range(LANES):
+        draw = normal_pair(words[_ERROR, l], words[_WORD, l])[0]
+        errors[_ERROR, l] = range_error(errors[_MEAN, l], errors[_SIGMA, l], draw)
+
+
+@inline_kernel
 def _look_behind(
     packet: Any, bits: Any, second: Any, second_bits: Any, tables: Any, l: int, error: Any, max_range: Any, dual: bool
 ) -> None:
@@ -84,7 +101,7 @@ def _look_behind(
     second_bits[row.INST_PRIM, l] = 0
 
 
-@kernel
+@inline_kernel
 def _trace_behind(
     bits: Any, second: Any, second_bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, volumes: Any,
     walk: Any, owners: Any, receiving: Any, first: int, lanes: int,
@@ -112,7 +129,7 @@ def _trace_behind(
                            receiving.key1, receiving.frame)  # fmt: skip
 
 
-@kernel
+@inline_kernel
 def _settle(
     bits: Any, second: Any, second_bits: Any, tables: Any, volumes: Any, receiving: Any, hits: Any, error: Any, k: int,
     l: int, dual: bool,

@@ -10,7 +10,7 @@ Goodin et al. (2018), section 3.2.3. Every sub-ray that met something is a hit w
 
 A hit's intensity is ρ·cos θ of its ray; an echo's is the sum over its hits divided by the number of sub-rays,
 so a blade that fills a third of the beam returns a third. No mode reports a range outside the span of the
-hits it is made of. The functions work on one column (a lane) of arrays of hits, shape (hits, lanes); a hit with
+hits it is made of. The functions work on arrays of hits, shape (hits, lanes), one column a pulse; a hit with
 energy 0 is none.
 """
 
@@ -20,42 +20,46 @@ from typing import Any
 
 import numpy as np
 
-from tussock.kernels import kernel
+from tussock.kernels import inline_kernel, loop_kernel
 
-__all__ = ["first_return", "last_hit", "next_echo", "order_hits", "strongest_hit"]
+__all__ = ["first_return", "last_hits", "next_echo", "order_hits", "strongest_hits"]
 
 
-@kernel
-def strongest_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
-    """Row of the most intense hit within the range limits, the nearer of equals; −1 for none."""
-    best = -1
+@inline_kernel
+def strongest_hits(ranges: Any, energies: Any, min_range: Any, max_range: Any, out: Any) -> None:
+    """The most intense hit of every lane within the range limits, the nearer of equals.
+
+    ``out`` has `rows` (−1 for none), `ranges` and `energies`, one a lane.
+    """
+    for l in range(out.rows.shape[0]):
+        out.rows[l], out.ranges[l], out.energies[l] = -1, np.float32(np.inf), np.float32(0.0)
     for k in range(ranges.shape[0]):
-        energy, distance = energies[k, lane], ranges[k, lane]
-        if energy <= np.float32(0.0) or distance < min_range or distance > max_range:
-            continue
-        if (
-            best < 0
-            or energy > energies[best, lane]
-            or (energy == energies[best, lane] and distance < ranges[best, lane])
-        ):
-            best = k
-    return best
+        for l in range(out.rows.shape[0]):  # no branch in it, so that it becomes vector code
+            distance, energy = ranges[k, l], energies[k, l]
+            best, nearest = out.energies[l], out.ranges[l]
+            seen = (energy > np.float32(0.0)) & (distance >= min_range) & (distance <= max_range)
+            better = seen & ((energy > best) | ((energy == best) & (distance < nearest)))
+            out.rows[l] = np.int32(k) if better else out.rows[l]
+            out.ranges[l] = distance if better else nearest
+            out.energies[l] = energy if better else best
 
 
-@kernel
-def last_hit(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any) -> int:
-    """Row of the furthest hit within the range limits, the first of equals; −1 for none."""
-    best = -1
+@inline_kernel
+def last_hits(ranges: Any, energies: Any, min_range: Any, max_range: Any, out: Any) -> None:
+    """The furthest hit of every lane within the range limits, the first of equals; as `strongest_hits`."""
+    for l in range(out.rows.shape[0]):
+        out.rows[l], out.ranges[l], out.energies[l] = -1, np.float32(-1.0), np.float32(0.0)
     for k in range(ranges.shape[0]):
-        distance = ranges[k, lane]
-        if energies[k, lane] <= np.float32(0.0) or distance < min_range or distance > max_range:
-            continue
-        if best < 0 or distance > ranges[best, lane]:
-            best = k
-    return best
+        for l in range(out.rows.shape[0]):
+            distance, energy, furthest = ranges[k, l], energies[k, l], out.ranges[l]
+            seen = (energy > np.float32(0.0)) & (distance >= min_range) & (distance <= max_range)
+            further = seen & (distance > furthest)
+            out.rows[l] = np.int32(k) if further else out.rows[l]
+            out.ranges[l] = distance if further else furthest
+            out.energies[l] = energy if further else out.energies[l]
 
 
-@kernel
+@loop_kernel
 def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, cutoff: Any, rays: int) -> Any:
     """Row of the most intense hit of the window, mean range [m] and energy of the window; row −1 for none."""
     nearest = np.float32(np.inf)
@@ -78,7 +82,7 @@ def first_return(ranges: Any, energies: Any, lane: int, min_range: Any, max_rang
     return best, np.float32(total / count), np.float32(energy / rays)
 
 
-@kernel
+@loop_kernel
 def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range: Any, order: Any) -> int:
     """Rows of the hits within the range limits, nearest first, into ``order``; how many there are."""
     count = 0
@@ -95,7 +99,7 @@ def order_hits(ranges: Any, energies: Any, lane: int, min_range: Any, max_range:
     return count
 
 
-@kernel
+@loop_kernel
 def next_echo(ranges: Any, energies: Any, lane: int, order: Any, begin: int, count: int, cutoff: Any, rays: int) -> Any:
     """The echo that begins at place ``begin`` of the order: its end, strongest row, range [m] and energy."""
     start = ranges[order[begin], lane]

@@ -11,6 +11,7 @@ whole number of metres, `World.origin`, before they are handed over.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import inline_kernel
+from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -152,6 +154,11 @@ class World:
         """The Embree scene of what stands."""
         assert self._scene.handle is not None
         return self._scene.handle
+
+    @cached_property
+    def instances(self) -> Instances:
+        """Numbers of all copies of all objects."""
+        return Instances.among(self.named)
 
     @property
     def named(self) -> list[SceneObject | PlacedVolumes]:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tussock.signal.returns import first_return, last_hit, next_echo, order_hits, strongest_hit
+from tussock.pulse.tables import new_chosen
+from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
 
 LOW, HIGH = np.float32(1.0), np.float32(100.0)
 
@@ -16,17 +17,30 @@ def hits(*pairs: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     return ranges, energies
 
 
+def strongest(*pairs: tuple[float, float]) -> int:
+    chosen = new_chosen(len(pairs))
+    strongest_hits(*hits(*pairs), LOW, HIGH, chosen)
+    return int(chosen.rows[2])
+
+
+def last(*pairs: tuple[float, float]) -> int:
+    chosen = new_chosen(len(pairs))
+    last_hits(*hits(*pairs), LOW, HIGH, chosen)
+    return int(chosen.rows[2])
+
+
 def test_the_strongest_hit() -> None:
-    assert strongest_hit(*hits((5, 0.2), (9, 0.7), (3, 0.4)), 2, LOW, HIGH) == 1
-    assert strongest_hit(*hits((5, 0.7), (3, 0.7), (9, 0.7)), 2, LOW, HIGH) == 1, "the nearer of equals"
-    assert strongest_hit(*hits((0.5, 0.9), (50, 0.1), (101, 0.9)), 2, LOW, HIGH) == 1, "within the limits"
-    assert strongest_hit(*hits((5, 0.0), (6, 0.0)), 2, LOW, HIGH) == -1
-    assert strongest_hit(*hits((1.0, 0.1), (100.0, 0.2)), 2, LOW, HIGH) == 1, "the limits belong to it"
+    assert strongest((5, 0.2), (9, 0.7), (3, 0.4)) == 1
+    assert strongest((5, 0.7), (3, 0.7), (9, 0.7)) == 1, "the nearer of equals"
+    assert strongest((0.5, 0.9), (50, 0.1), (101, 0.9)) == 1, "within the limits"
+    assert strongest((5, 0.0), (6, 0.0)) == -1
+    assert strongest((1.0, 0.1), (100.0, 0.2)) == 1, "the limits belong to it"
 
 
 def test_the_last_hit() -> None:
-    assert last_hit(*hits((5, 0.9), (9, 0.1), (120, 0.4), (99, 0.0)), 2, LOW, HIGH) == 1
-    assert last_hit(*hits((5, 0.0)), 2, LOW, HIGH) == -1
+    assert last((5, 0.9), (9, 0.1), (120, 0.4), (99, 0.0)) == 1
+    assert last((5, 0.0)) == -1
+    assert last((5, 0.1), (5, 0.9)) == 0, "the first of equals"
 
 
 def test_the_first_return_is_the_mean_of_a_window() -> None:
