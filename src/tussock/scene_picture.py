@@ -1,7 +1,8 @@
-"""A picture of a scene, for people who want to see what they scan: the colours of its materials, lit from the camera.
+"""A picture of a scene, for people who want to see what they scan: taken by the colour camera from a free place.
 
-The picture is itself a scan: one pulse a pixel of a pinhole image, whose intensity over the surface's
-reflectance is the cosine of the angle of incidence. Far things fade into haze. No sun, no shadows.
+Scenes grow by chance, so a tree may stand where the picture was to be taken from. The place counts as free if rays
+all around, down to 45° below the horizon, meet nothing within `ROOM`; otherwise the nearest free one is taken, in
+rings around it and at its height.
 """
 
 from __future__ import annotations
@@ -10,23 +11,26 @@ from pathlib import Path
 
 import numpy as np
 
+from tussock.cameras.camera import Camera
+from tussock.cameras.equirectangular import Equirectangular
+from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.render import look, render
 from tussock.errors import InputError
 from tussock.poses import Pose
-from tussock.scene.material import Material
 from tussock.scene.scene import Scene
-from tussock.sensors.beam import Beam
-from tussock.sensors.patterns.image import ImagePattern
-from tussock.sensors.receiver import Receiver
-from tussock.sensors.sensor import Sensor
-from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.whole_files import check_writable, whole_file
+from tussock.whole_files import check_writable
+from tussock.write.images import save_image
 
-__all__ = ["draw_scene"]
+__all__ = ["ROOM", "draw_scene", "free_place"]
 
-_SKY, _HAZE = np.array([0.45, 0.62, 0.85]), np.array([0.66, 0.74, 0.82])
-_REACH = 400.0
-_OVERSAMPLED = 2
+ROOM = 1.5
+"""[m] in which nothing stands around the camera"""
+_RINGS = 12
+_STEPS = 8
+_SUFFIXES = (".png", ".jpg", ".jpeg")
+_AROUND = Camera(width=256, height=128, lens=Equirectangular())
+_DOWN_TO = 96  # rows of it above −45°
 
 
 def draw_scene(
@@ -39,44 +43,25 @@ def draw_scene(
     time: float = 0.0,
     force: bool = False,
 ) -> None:
-    """Draw what is seen from ``view`` (x into the picture, z up) at ``time`` [s] to ``path`` (PNG)."""
-    from PIL import Image
-
+    """Draw what is seen from ``view`` (x into the picture, z up), or from a free place by it, at ``time`` [s]."""
     path = Path(path)
-    if path.suffix.lower() != ".png":
-        raise InputError.of(f"{path}: suffix", "must be .png", path.suffix)
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InputError.of(f"{path}: suffix", "must be one of " + ", ".join(_SUFFIXES), path.suffix)
     check_writable(path, force=force)
     world = scene if isinstance(scene, World) else World(scene)
-    columns, rows = (_OVERSAMPLED * n for n in size)
-    camera = Sensor(
-        name="picture",
-        pattern=ImagePattern(
-            columns=columns,
-            rows=rows,
-            horizontal_fov_deg=float(np.rad2deg(field_of_view)),
-            vertical_fov_deg=float(np.rad2deg(2 * np.arctan(np.tan(field_of_view / 2) * size[1] / size[0]))),
-            frame_hz=1e4,
-        ),
-        beam=Beam(),
-        receiver=Receiver(max_range_m=_REACH),
-    )
-    frame = scan(world, camera, view, frame=round(time * 1e4), keep_misses=True)
-    first = frame.select(frame.return_number <= 1)
-    materials = world.materials
-    paint = np.array([m.color or (m.reflectance,) * 3 for m in materials])
-    bright = np.array([_brightness(m) for m in materials])
-    facing = np.clip(first.intensity / bright[first.material], 0.0, 1.0)
-    shaded = paint[first.material] * (0.25 + 1.15 * facing[:, None])
-    haze = 1 - np.exp(-np.nan_to_num(first.true_range, nan=_REACH) / 400.0)[:, None]
-    color = shaded * (1 - haze) + _HAZE * haze
-    up = np.clip(np.linspace(1, 0, rows), 0, 1)[:, None, None] * np.ones((1, columns, 1))
-    color = np.where(first.hit[:, None], color, (_HAZE + (_SKY - _HAZE) * up).reshape(-1, 3))
-    small = color.reshape(size[1], _OVERSAMPLED, size[0], _OVERSAMPLED, 3).mean((1, 3))
-    pixels = (255 * np.clip(1.35 * small, 0, 1) ** (1 / 2.2)).astype(np.uint8)
-    with whole_file(path, force=force) as temporary:
-        Image.fromarray(pixels).save(temporary, format="PNG", optimize=True)
+    lens = Pinhole(horizontal_fov_deg=float(np.rad2deg(field_of_view)))
+    camera = Camera(width=size[0], height=size[1], lens=lens)
+    save_image(render(world, camera, free_place(world, view, time=time), time=time).rgb, path, force=force)
 
 
-def _brightness(material: Material) -> float:
-    """What a surface met head-on gives, so that its share of it is the cosine."""
-    return max(material.reflectance + material.specular + 0.25 * material.retro, 1e-3)
+def free_place(world: World, view: Pose, *, time: float = 0.0, room: float = ROOM) -> Pose:
+    """The place nearest to ``view`` from which nothing is in the way; ``view`` itself where none is found."""
+    heading = np.arctan2(view.rotation[1, 0], view.rotation[0, 0])
+    for ring in range(_RINGS + 1):
+        for step in range(_STEPS if ring else 1):
+            angle = heading + np.pi + 2 * np.pi * step / _STEPS  # back first
+            place = view.position + ring * np.array([np.cos(angle), np.sin(angle), 0.0])
+            around = look(world, _AROUND, Pose.at(*place), time=time, depth_only=True)
+            if around.range[:_DOWN_TO].min() >= room:
+                return Pose(place, view.quaternion)
+    return view

@@ -34,6 +34,7 @@ from tussock.cameras.paint import (
     rough,
     surface_color,
 )
+from tussock.cameras.panes import let_through
 from tussock.cameras.view_loop import facing
 from tussock.cameras.viewing import MOMENT, TILE, U, V, aim, new_tile
 from tussock.kernels import borrowed, inline_kernel, kernel
@@ -45,6 +46,7 @@ from tussock.trace.world import material_of
 __all__ = ["Sampling", "color_loop"]
 
 _PIXEL_SAMPLE = int(Purpose.PIXEL_SAMPLE)
+_SUN_REACH = np.float32(1e4)  # [m]
 _SKY_REACH = np.float32(4.0)  # [m] what is nearer than this keeps the sky's light off
 _BEHIND = np.float32(0.45)  # how bright, beside open sky, the surfaces are that hide it
 _SKIN = np.float32(1e-3)  # [m] shadows start this far from the surface
@@ -91,6 +93,8 @@ def color_loop(
         np.zeros((3, LANES), np.float32),
         np.zeros((3, LANES), np.float32),
         np.zeros((4, LANES), np.float32),
+        lane_masks(),
+        np.zeros(LANES, np.float32),
     )
     _expose(worker, workers, standing, moving, tables, paint, light, viewing, sampling, offset, out, scratch)
 
@@ -117,6 +121,10 @@ class Scratch(NamedTuple):
     total: Any
     sky_seen: Any
     """the sky's light in a pixel that has seen it before, and whether it has"""
+    behind: Any
+    """lanes whose light may come through panes"""
+    share: Any
+    """how much of it does"""
 
 
 @kernel
@@ -126,9 +134,11 @@ def _expose(
 ) -> None:  # fmt: skip
     tables, paint, light, viewing = borrowed(tables), borrowed(paint), borrowed(light), borrowed(viewing)
     offset, out = borrowed(offset), borrowed(out)
-    packet, bits, second, second_bits, masks, lit, tile, surface, through, starts, draws, got, total, sky_seen = (
-        borrowed(scratch)
-    )
+    scratch = borrowed(scratch)
+    packet, bits, second, second_bits = scratch.packet, scratch.bits, scratch.second, scratch.second_bits
+    masks, lit, behind, share = scratch.masks, scratch.lit, scratch.behind, scratch.share
+    tile, surface, through, sky_seen = scratch.tile, scratch.surface, scratch.through, scratch.sky_seen
+    starts, draws, got, total = scratch.starts, scratch.draws, scratch.got, scratch.total
     width, height = viewing.width, viewing.height
     one = np.float32(1.0)
     stands = len(viewing.poses) == 1
@@ -151,11 +161,11 @@ def _expose(
                     intersect(standing, packet, masks)
                     if moving != 0:
                         intersect(moving, packet, masks)
-                    if bounce > 0 or not stands:
-                        sky_seen[3, :] = 0.0
+                    straight = stands and bounce == 0
                     hits = _meet(
-                        packet, bits, masks, tables, paint, light, offset, through, surface, lit, got, sky_seen
-                    )
+                        packet, bits, masks, tables, paint, light, offset, straight, through, surface, lit, got,
+                        sky_seen,
+                    )  # fmt: skip
                     if hits == 0:
                         break
                     if sampling.shadows:
@@ -163,12 +173,16 @@ def _expose(
                         occluded(standing, second, lit)
                         if moving != 0:
                             occluded(moving, second, lit)
-                        _shadow(second, lit, surface)
+                        _shadow(standing, moving, second, second_bits, tables, paint, lit, behind, share, surface)
                     _towards_sky(packet, surface, draws, sample, lit, second, second_bits)
                     if sampling.sky_light:
                         occluded(standing, second, lit)
                         if moving != 0:
                             occluded(moving, second, lit)
+                        if paint.panes:
+                            _sky_through_panes(
+                                standing, moving, second, second_bits, tables, paint, sample, lit, behind, share
+                            )
                     _shade(second, surface, light, sample, lit, got)
                     if not paint.goes_on or _go_on(packet, bits, masks, surface, paint, tables, through, lit) == 0:
                         break
@@ -218,10 +232,13 @@ def _spread(start: Any, sample: int, step: float) -> Any:
 
 @kernel
 def _meet(
-    packet: Any, bits: Any, masks: Any, tables: Any, paint: Any, light: Any, offset: Any, through: Any, surface: Any,
-    lit: Any, got: Any, sky_seen: Any,
+    packet: Any, bits: Any, masks: Any, tables: Any, paint: Any, light: Any, offset: Any, straight: bool,
+    through: Any, surface: Any, lit: Any, got: Any, sky_seen: Any,
 ) -> int:  # fmt: skip
-    """What the rays met: the surface of each lane, or the sky's light at once; how many surfaces."""
+    """What the rays met: the surface of each lane, or the sky's light at once; how many surfaces.
+
+    ``straight``: from a camera that stands, not by a mirror or a pane.
+    """
     hits = 0
     for l in range(LANES):
         lit[l] = 0
@@ -229,12 +246,16 @@ def _meet(
             continue
         dx, dy, dz = packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l]
         if bits[row.GEOM, l] == NOTHING:
-            if sky_seen[3, l] == np.float32(0.0):
+            if straight and sky_seen[3, l] > np.float32(0.0):
                 # The sky hardly changes within a pixel: one look serves all its samples.
-                sky_seen[0, l], sky_seen[1, l], sky_seen[2, l] = sky(light, dx, dy, dz)
-                sky_seen[3, l] = 1.0
-            for i in range(3):
-                got[i, l] += through[l] * sky_seen[i, l]
+                r, g, b = sky_seen[0, l], sky_seen[1, l], sky_seen[2, l]
+            else:
+                r, g, b = sky(light, dx, dy, dz)
+            if straight:
+                sky_seen[0, l], sky_seen[1, l], sky_seen[2, l], sky_seen[3, l] = r, g, b, np.float32(1.0)
+            got[0, l] += through[l] * r
+            got[1, l] += through[l] * g
+            got[2, l] += through[l] * b
             continue
         hits += 1
         lit[l] = NOTHING
@@ -313,17 +334,44 @@ def _towards_sun(packet: Any, surface: Any, light: Any, draws: Any, lit: Any, se
         angle = np.float32(2 * math.pi) * draws[SUN_B, l]
         p, q = radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
         x, y, z = sx + p * ax + q * bx, sy + p * ay + q * by, sz + q * bz
-        _load(second, bits, packet, surface, l, x, y, z, np.float32(1e4))
+        _load(second, bits, packet, surface, l, x, y, z, _SUN_REACH)
         if surface[SUN_COS, l] == np.float32(0.0):
             second[row.TFAR, l] = -1.0  # an empty ray costs nothing
 
 
 @kernel
-def _shadow(second: Any, lit: Any, surface: Any) -> None:
+def _shadow(
+    standing: Any, moving: Any, second: Any, bits: Any, tables: Any, paint: Any, lit: Any, behind: Any, share: Any,
+    surface: Any,
+) -> None:  # fmt: skip
+    """Take the sun from the lanes whose rays were stopped, or the part of it that panes keep."""
+    if not paint.panes:
+        for l in range(LANES):
+            if lit[l] != 0 and second[row.TFAR, l] < np.float32(0.0):
+                surface[SUN_COS, l] = 0.0
+                surface[GLINT, l] = 0.0
+        return
     for l in range(LANES):
-        if lit[l] != 0 and second[row.TFAR, l] < np.float32(0.0):
-            surface[SUN_COS, l] = 0.0
-            surface[GLINT, l] = 0.0
+        behind[l] = lit[l] if surface[SUN_COS, l] != np.float32(0.0) else np.uint32(0)
+    let_through(standing, moving, second, bits, tables, paint, _SUN_REACH, behind, behind, share)
+    for l in range(LANES):
+        if lit[l] != 0:
+            surface[SUN_COS, l] *= share[l]
+            surface[GLINT, l] *= share[l]
+
+
+@kernel
+def _sky_through_panes(
+    standing: Any, moving: Any, second: Any, bits: Any, tables: Any, paint: Any, sample: int, lit: Any, behind: Any,
+    share: Any,
+) -> None:  # fmt: skip
+    """A pane hides the sky only where it keeps more than half of the light."""
+    for l in range(LANES):
+        behind[l] = lit[l] if _scout(lit, l, sample) == l else np.uint32(0)
+    let_through(standing, moving, second, bits, tables, paint, _SKY_REACH, behind, behind, share)
+    for l in range(LANES):
+        if lit[l] != 0:
+            second[row.TFAR, l] = _SKY_REACH if share[l] > np.float32(0.5) else np.float32(-1.0)
 
 
 @inline_kernel

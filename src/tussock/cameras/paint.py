@@ -43,6 +43,8 @@ class Paint(NamedTuple):
     """texture coordinates s, t of the corners of triangles, shape (all, 3, 2)"""
     goes_on: bool
     """whether any material is a mirror or lets light through"""
+    panes: bool
+    """whether any material lets light through"""
 
 
 _made: WeakKeyDictionary[World, Paint] = WeakKeyDictionary()
@@ -81,6 +83,7 @@ def _make(world: World) -> Paint:
         geometry_uv=rows,
         corners=corners,
         goes_on=bool((looks[:, [MIRROR, TRANSMISSION]] > 0).any()),
+        panes=bool((looks[:, TRANSMISSION] > 0).any()),
     )
 
 

@@ -14,7 +14,7 @@ __all__ = ["scenes"]
 
 def scenes(
     name: Annotated[str | None, typer.Argument(help="Show this scene: its objects and sizes.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw the scene to this PNG.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the scene to this picture (.png, .jpg).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the scene as a scene file (.toml) with its meshes.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     time: Annotated[float, typer.Option(help="Moment of the picture [s].")] = 0.0,

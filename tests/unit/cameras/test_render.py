@@ -40,6 +40,38 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
     assert (one.rgb != other.rgb).mean() > 0.2 and (one.rgb != later.rgb).mean() > 0.2
 
 
+def test_the_sun_shines_through_panes():
+    """Ground under one, two and three sheets of glass, seen from below them: τ, τ², τ³ of the sun; a lid stops it."""
+    pane = Material(name="pane", reflectance=0.0, transmission=0.8)
+    camera = Camera(width=8, height=8, samples=2, lens=Pinhole(horizontal_fov_deg=20))
+    below = Pose.at(0.0, 0.0, 1.0, pitch=np.pi / 2)
+    light = Light(sun_azimuth_deg=180.0, sun_elevation_deg=60.0, sky=0.0, **CLEAR)
+    seen = []
+    for roof in ([], [pane], [pane, pane], [pane, pane, pane], [pane, WHITE]):
+        scene = Scene("greenhouse")
+        scene.add(plane((40.0, 40.0), material=WHITE))
+        for level, material in enumerate(roof):
+            scene.add(plane((20.0, 20.0), material=material), position=(0.0, 0.0, 2.0 + level))
+        seen.append(render(scene, camera, below, light=light).light[..., 0].mean())
+    assert seen[-1] < 0.05 * seen[0]
+    dark = seen[-1]  # what the ground's own light leaves in any shade
+    np.testing.assert_allclose((np.array(seen[1:4]) - dark) / (seen[0] - dark), [0.8, 0.64, 0.512], atol=0.03)
+
+
+def test_a_car_with_windows_is_light_inside():
+    """Seen from above through its panes, a white floor is nearly as bright as in the open; sky and sun reach it."""
+    glass = Material(name="pane", reflectance=0.0, transmission=0.9)
+    camera = Camera(width=40, height=40, samples=4, lens={"kind": "orthographic", "width_m": 8.0})
+    above = Pose.at(0.0, 0.0, 20.0, pitch=np.pi / 2)
+    scene = Scene("car park")
+    scene.add(plane((40.0, 40.0), material=WHITE))
+    scene.add(box((2.0, 2.0, 2.0), material=glass), position=(0.0, 0.0, 1.001))
+    picture = render(scene, camera, above, light=Light(sun_elevation_deg=80.0, **CLEAR)).light.mean(2)
+    inside, outside = picture[18:22, 18:22].mean(), picture[:8, :8].mean()
+    # 0.81 of what is behind two panes to the camera, of a floor that has 0.81 of the sun and all of the sky
+    assert 0.81 * 0.81 - 0.03 < inside / outside < 0.81
+
+
 def test_sun_shade_and_lamberts_cosine():
     """A white plane in full sun, without sky: cosine of the sun's angle; behind a box: nothing."""
     scene = Scene("sundial")
