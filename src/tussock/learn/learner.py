@@ -107,10 +107,10 @@ def _closed(
     else:
         reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(unpacked(covariances))[:, 2])
         cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
-    zero = np.zeros(n, np.uint16)
+    none, nobody = np.zeros(n, np.float32), np.zeros(n, np.uint32)
     return Volumes(
-        means.astype(np.float32), inverse(covariances).astype(np.float32), zero, np.zeros((n, len(edges)), np.uint16),
-        zero, zero, zero, cell, edges, partition, tau,
+        means.astype(np.float32), inverse(covariances).astype(np.float32), none, np.zeros((n, len(edges)), np.uint16),
+        np.zeros(n, np.uint16), nobody, none, cell, edges, partition, tau,
     )  # fmt: skip
 
 
@@ -139,12 +139,12 @@ def _closure(
     return np.round(closure * WHOLE).astype(np.uint16)
 
 
-def _intensity(beams: Beams, labels: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def _intensity(beams: Beams, labels: NDArray[np.int64], count: int) -> NDArray[np.float32]:
     """The mean intensity of the returns of each volume."""
     hit = labels >= 0
     total = np.bincount(labels[hit], minlength=count)
-    mean: NDArray[np.float64] = np.bincount(labels[hit], beams.intensity[hit], count) / np.maximum(total, 1)
-    return mean
+    mean = np.bincount(labels[hit], beams.intensity[hit], count) / np.maximum(total, 1)
+    return mean.astype(np.float32)
 
 
 def _one_direction(beams: Beams) -> bool:

@@ -115,7 +115,9 @@ def _from_points(
     if trajectory is not None:
         if times is None or not np.ptp(times) > 0:
             raise InputError(f"{path}: has no times, so a trajectory does not say where its points were measured from")
-        if trajectory.moving and (times.min() < trajectory.times[0] - 1e-6 or times.max() > trajectory.times[-1] + 1e-6):
+        if trajectory.moving and (
+            times.min() < trajectory.times[0] - 1e-6 or times.max() > trajectory.times[-1] + 1e-6
+        ):
             raise InputError.of(
                 "trajectory", f"must cover the points' times, {times.min():g} s to {times.max():g} s",
                 f"{trajectory.times[0]:g} s to {trajectory.times[-1]:g} s",

@@ -75,7 +75,7 @@ def _averaged(
     labels, count = into_voxels(points, cell)
     total = np.bincount(labels, weights, count)
     means = np.stack([np.bincount(labels, points[:, a] * weights, count) for a in range(3)], 1)
-    return means / total[:, None], total
+    return (means / total[:, None]).astype(np.float64), total.astype(np.float64)
 
 
 def _thinned(points: NDArray[np.float64], weights: NDArray[np.float64], radius: float) -> NDArray[np.float64]:

@@ -98,9 +98,7 @@ def shell_of(edges2: Any, model: Any, distance2: Any) -> Any:
 
 
 @inline_kernel
-def next_volume(
-    gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any
-) -> Any:
+def next_volume(gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any) -> Any:
     """The next volume on a ray: its number, −1 when there is none, the shell, −1 outside all, and `closest`'s t, σ."""
     found, shell, t, sigma, distance2 = int64(-1), -1, math.inf, 0.0, math.inf
     searching = True
