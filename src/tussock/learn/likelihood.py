@@ -19,10 +19,10 @@ from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
 from tussock.learn.learner import Method, learn
-from tussock.scene.volumes import DEFAULT_TAU, PASSES, Volumes
+from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
-from tussock.trace.volume_hits import gaussians_of, next_volume, shell_of
+from tussock.trace.volume_hits import gaussians_of, next_volume
 
 __all__ = ["choose_voxel", "log_likelihood"]
 
@@ -62,34 +62,32 @@ def _likelihood_all(
         borrowed(directions),
     )
     ranges, sums = borrowed(ranges), borrowed(sums)
-    cell = gaussians.cells.cell[0]
     for block in range(worker, len(sums), workers):
         total = 0.0
         for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
             ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
             dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
-            hit = ranges[b] == ranges[b]
-            # Volumes a little behind the return may have given it.
-            end = ranges[b] + 2 * cell if hit else reach
-            left, density = 1.0, 0.0
-            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, end):
+            left, density, last = 1.0, 0.0, -1
+            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
                 while left > 1e-6:
-                    i, t, sigma, distance2 = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                    i, shell, t, sigma = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
                     if i < 0:
                         break
-                    shell = shell_of(gaussians.edges2, 0, distance2)
                     if shell < 0:
                         continue
-                    rho = gaussians.shells[i, shell] / PASSES
-                    if hit:
-                        off = (ranges[b] - t) / sigma
+                    rho = gaussians.shells[i, shell] / WHOLE
+                    off = (ranges[b] - t) / sigma
+                    if abs(off) < 8.0:
                         density += left * (1 - rho) * math.exp(-0.5 * off * off) / sigma
                     left *= rho
-            if hit:
-                known = density * _STEP / math.sqrt(2 * math.pi)
+                    last = i
+            # Those that closure gives back end where the others do, in the same shares.
+            back = left * gaussians.closure[last] / WHOLE if last >= 0 else 0.0
+            if ranges[b] == ranges[b]:
+                known = density * _STEP / math.sqrt(2 * math.pi) * (1 + back / max(1 - left, 1e-6))
                 total += math.log((1 - _ASTRAY) * known + _ASTRAY * _STEP / reach)
             else:
-                total += math.log((1 - _ASTRAY) * left + _ASTRAY * 0.5)
+                total += math.log((1 - _ASTRAY) * (left - back) + _ASTRAY * 0.5)
         sums[block] = total
 
 

@@ -22,7 +22,7 @@ __all__ = ["load_volumes", "save_volumes"]
 
 _FORMAT = "tussock volumes"
 _VERSION = 1
-_ARRAYS = ("means", "precisions", "permeability", "shells", "beams", "intensity", "edges")
+_ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "beams", "intensity", "edges")
 
 
 def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
