@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tussock.errors import InputError
 from tussock.picture import DPI, STYLE
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["MEASURED", "QUIET", "SIMULATED", "check_picture", "picture"]
+__all__ = ["MEASURED", "QUIET", "SIMULATED", "check_picture", "picture", "show_within"]
 
 MEASURED, SIMULATED, QUIET = "#5aa9ff", "#ffb347", "#9aa5b1"
 
@@ -46,3 +49,13 @@ def picture(
         with whole_file(path, force=force) as part:
             # Nothing that changes from run to run goes into the file.
             figure.savefig(part, format="png", metadata={"Software": None})
+
+
+def show_within(axes: Any, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+    """Show at least the rectangle from ``low`` to ``high`` (2,) at equal scales, filling the panel."""
+    width, height = axes.get_position().size * axes.figure.get_size_inches()
+    middle, half = (low + high) / 2, (high - low) / 2
+    scale = max(half[0] / width, half[1] / height, 1e-6)
+    axes.set_xlim(middle[0] - scale * width, middle[0] + scale * width)
+    axes.set_ylim(middle[1] - scale * height, middle[1] + scale * height)
+    axes.set_aspect("equal", adjustable="box")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.learn.beams import Beams
-from tussock.learn.drawing import MEASURED, QUIET, SIMULATED, picture
+from tussock.learn.drawing import MEASURED, QUIET, SIMULATED, picture, show_within
 from tussock.learn.noise import Scatter
 
 __all__ = ["draw_scatter"]
@@ -32,15 +32,18 @@ def draw_scatter(
     )
     with picture(path, title, figures, force=force) as figure:
         columns = figure.add_gridspec(
-            1, 2, width_ratios=(1.35, 1), left=0.055, right=0.975, top=0.85, bottom=0.085, wspace=0.17
+            1, 2, width_ratios=(1.45, 1), left=0.055, right=0.975, top=0.85, bottom=0.085, wspace=0.25
         )
+        left = columns[0].subgridspec(1, 2, width_ratios=(40, 1), wspace=0.04)
         right = columns[1].subgridspec(2, 1, hspace=0.42)
-        _draw_from_above(figure, figure.add_subplot(columns[0]), scatter, beams)
+        drawn = _draw_from_above(figure.add_subplot(left[0]), scatter, beams)
+        bar = figure.colorbar(drawn, cax=figure.add_subplot(left[1]), label="measured − expected range [m]")
+        bar.outline.set_visible(False)
         _draw_histogram(figure.add_subplot(right[0]), scatter)
         _draw_rings(figure.add_subplot(right[1]), scatter)
 
 
-def _draw_from_above(figure: Any, axes: Any, scatter: Scatter, beams: Beams) -> None:
+def _draw_from_above(axes: Any, scatter: Scatter, beams: Beams) -> Any:
     others = beams.points[beams.hit]
     points = scatter.points
     low, high = points[:, :2].min(0), points[:, :2].max(0)
@@ -53,12 +56,9 @@ def _draw_from_above(figure: Any, axes: Any, scatter: Scatter, beams: Beams) -> 
         points[order, 0], points[order, 1], c=scatter.differences[order], cmap="coolwarm", vmin=-limit, vmax=limit,
         s=float(np.clip(30000 / scatter.count, 1.5, 9)), linewidths=0, rasterized=True,
     )  # fmt: skip
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlim(low[0] - margin, high[0] + margin)
-    axes.set_ylim(low[1] - margin, high[1] + margin)
+    show_within(axes, low - margin, high + margin)
     axes.set(xlabel="x [m]", ylabel="y [m]", title="From above")
-    bar = figure.colorbar(drawn, ax=axes, label="measured − expected range [m]", fraction=0.035, pad=0.02)
-    bar.outline.set_visible(False)
+    return drawn
 
 
 def _draw_histogram(axes: Any, scatter: Scatter) -> None:
