@@ -31,7 +31,7 @@ def draw_comparison(
     )
     with picture(path, title, figures, size=(13.0, 8.4), force=force) as figure:
         grid = figure.add_gridspec(
-            3, 2, height_ratios=(1, 1, 1.25), left=0.055, right=0.93, top=0.87, bottom=0.07, hspace=0.42, wspace=0.16
+            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=0.87, bottom=0.07, hspace=0.42, wspace=0.16
         )
         low, high = _limits(real, simulated)
         centre, half = _view(real)
@@ -40,7 +40,7 @@ def draw_comparison(
             drawn = _draw_image(axes, beams, centre, half, low, high)
             axes.set_title(f"{name} · {len(beams):,} pulses")
         box = images[1].get_position()
-        bar_axes = figure.add_axes((0.945, box.y0, 0.012, images[0].get_position().y1 - box.y0))
+        bar_axes = figure.add_axes((0.93, box.y0, 0.012, images[0].get_position().y1 - box.y0))
         figure.colorbar(drawn, cax=bar_axes, label="range [m]").outline.set_visible(False)
         _draw_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
         _draw_quantiles(figure.add_subplot(grid[2, 1]), score)
@@ -64,7 +64,7 @@ def _view(beams: Beams) -> tuple[float, float]:
 
 
 def _draw_image(axes: Any, beams: Beams, centre: float, half: float, low: float, high: float) -> Any:
-    import matplotlib
+    from matplotlib.colors import PowerNorm
 
     off = np.angle(np.exp(1j * (beams.azimuths - centre)))
     columns = _columns(beams, half)
@@ -76,10 +76,9 @@ def _draw_image(axes: Any, beams: Beams, centre: float, half: float, low: float,
     used, medians = _medians(pixel, beams.ranges[seen & beams.hit])
     image[used] = medians
     left, right = np.rad2deg([centre + half, centre - half])
-    colors = matplotlib.colormaps["turbo_r"]
     drawn = axes.imshow(
-        image.reshape(rows, columns), origin="lower", aspect="auto", interpolation="nearest", cmap=colors, vmin=low,
-        vmax=high, extent=(left, right, -0.5, rows - 0.5),
+        image.reshape(rows, columns), origin="lower", aspect="auto", interpolation="nearest", cmap="turbo_r",
+        norm=PowerNorm(0.5, low, high, clip=True), extent=(left, right, -0.5, rows - 0.5),
     )  # fmt: skip
     axes.set(xlabel="azimuth [°]", ylabel="ring")
     return drawn
