@@ -75,7 +75,11 @@ def test_where_the_azimuth_jumps_neighbours_are_neighbours() -> None:
     beams = wall(0.2)
     turned = beams.azimuths + np.pi
     jumping = Beams.of(
-        np.zeros(3), beams.directions, beams.ranges, rings=beams.rings, azimuths=np.arctan2(np.sin(turned), np.cos(turned))
+        np.zeros(3),
+        beams.directions,
+        beams.ranges,
+        rings=beams.rings,
+        azimuths=np.arctan2(np.sin(turned), np.cos(turned)),
     )
     one, two = (measure_scatter(which, window=4.5 * STEP) for which in (beams, jumping))
     assert two.variance == pytest.approx(one.variance, rel=1e-9) and two.count == one.count

@@ -75,14 +75,18 @@ def write_parquet(path, columns) -> None:
 
 
 def test_parquet_with_an_origin_for_each_point(tmp_path) -> None:
-    columns = some_points() | {"origin_x": np.linspace(0, 5, 200), "origin_y": np.ones(200), "origin_z": np.full(200, 2)}
+    columns = some_points() | {
+        "origin_x": np.linspace(0, 5, 200),
+        "origin_y": np.ones(200),
+        "origin_z": np.full(200, 2),
+    }
     write_parquet(tmp_path / "p.parquet", columns)
     beams = load_beams(tmp_path / "p.parquet")
     assert np.allclose(beams.origins[:, 0], columns["origin_x"]) and (beams.origins[:, 1:] == [1, 2]).all()
     assert np.allclose(beams.points, np.stack([columns[a] for a in "xyz"], 1))
     assert np.array_equal(beams.rings, columns["ring"])
     assert beams.intensity == pytest.approx(columns["intensity"] / 255)
-    with pytest.raises(InputError, match="origin: p.parquet has fields origin_x"):
+    with pytest.raises(InputError, match=r"origin: p\.parquet has fields origin_x"):
         load_beams(tmp_path / "p.parquet", origin=(0, 0, 0))
 
 

@@ -72,7 +72,7 @@ def test_of_two_returns_the_strongest_is_taken(tmp_path) -> None:
         box((0.2, 8, 3), material=WHITE), name="hedge", position=(5, 0, 1.5), tags=["vegetation"],
         response=VegetationResponse(sigma_m=0.3),
     )  # fmt: skip
-    sensor, frames = recorded(tmp_path / "dual.pcap", "vlp-16", scene, **{"receiver.mode": "strongest+last"})
+    _, frames = recorded(tmp_path / "dual.pcap", "vlp-16", scene, **{"receiver.mode": "strongest+last"})
     beams = load_beams(tmp_path / "dual.pcap")
     assert len(beams) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
     wanted = np.concatenate([f.range[(f.return_number == 1) & f.hit] for f in frames])
@@ -111,7 +111,7 @@ def test_a_trajectory_puts_them_into_the_world(tmp_path) -> None:
     assert moved.origins[:, 0].min() == pytest.approx(10, abs=0.1)
     assert moved.origins[:, 0].max() == pytest.approx(11, abs=0.1)
     assert np.array_equal(moved.ranges[moved.hit], still.ranges[still.hit])
-    with pytest.raises(InputError, match="trajectory: must cover the times of run.pcap"):
+    with pytest.raises(InputError, match=r"trajectory: must cover the times of run\.pcap"):
         load_beams(tmp_path / "run.pcap", trajectory=Trajectory.through([0, 1], [Pose(), Pose()]))
 
 

@@ -28,7 +28,9 @@ def test_the_nearest_word_counts(own, label, of_object, tags, wanted) -> None:
     assert effective_response(own, label, of_object, tags) == wanted
 
 
-@pytest.mark.parametrize("wrong", [{"sigma_m": -0.1}, {"sigma_m": float("nan")}, {"mean_m": float("inf")}, {"sigma": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"sigma_m": -0.1}, {"sigma_m": float("nan")}, {"mean_m": float("inf")}, {"sigma": 1}]
+)
 def test_figures_that_are_none_are_refused(wrong) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         VegetationResponse(**wrong)
