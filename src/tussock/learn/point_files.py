@@ -1,25 +1,34 @@
-"""Beams from files of points: KITTI, LAS and LAZ, and every format that a frame can be read from.
+"""Beams from files of points: KITTI scans, PCD, PLY, LAS and LAZ, Parquet, CSV, NPZ, and frames of Tussock.
 
-A point alone is no beam; where it was measured from must be known. In the files of Tussock it is; in others it is one
-``origin`` for all points (the sensor's own, zero, unless given), the columns ``origin_x, origin_y, origin_z`` of a
-Parquet file, or a ``trajectory`` at the times of the points. With origins or a trajectory the points are taken to be
-in the world, otherwise in the sensor's frame.
+A point alone is no beam; where it was measured from must be known. A frame of Tussock knows. A KITTI scan is in the
+sensor's own coordinates. For any other file it is
+
+- the fields ``origin_x, origin_y, origin_z`` of the file, one origin a point, or
+- a ``trajectory`` at the points' times (``time``, or the GPS time of LAS), or
+- one ``origin`` for all, zero unless given: then the points are in the sensor's own coordinates.
+
+Rows without a point (x, y, z not finite) are pulses without return where the file says where they went, by
+``direction_x, direction_y, direction_z``; a frame of Tussock says it by its angles. Otherwise they are left out.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError
+from tussock.errors import InputError, TussockError
 from tussock.learn.beams import Beams, beams_of
 from tussock.poses import Trajectory
-from tussock.write.formats import load_frame
+from tussock.write.contents import SHARED_FIELDS, Contents, frame_of
+from tussock.write.formats import FORMATS, format_of
 
-__all__ = ["read_frame_file", "read_kitti", "read_las"]
+__all__ = ["beams_of_kitti", "beams_of_points"]
+
+Fields = dict[str, NDArray[Any]]
 
 # Median elevations of the 64 rings in frames of the KITTI data set, from the highest down [deg].
 _KITTI_RINGS_DEG = (
@@ -31,104 +40,130 @@ _KITTI_RINGS_DEG = (
 )  # fmt: skip
 
 
-def read_kitti(path: Path, *, reach: float | None = None) -> Beams:
-    """A scan of the KITTI data set (x, y, z, reflectance as float32), each point given the ring nearest in elevation."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    if len(raw) == 0 or len(raw) % 16:
-        raise InputError.of(str(path), "must hold four 32-bit floats a point", f"{len(raw)} bytes")
-    table = np.frombuffer(raw, "<f4").reshape(-1, 4).astype(np.float64)
-    if not np.isfinite(table).all() or np.abs(table[:, :3]).max() > 1e5:
-        raise InputError(f"{path}: not a KITTI scan: it holds numbers that are no coordinates")
-    points = table[:, :3]
+def beams_of_kitti(path: Path, *, reach: float | None = None) -> Beams:
+    """A scan of the KITTI data set, each point given the ring nearest in elevation, 0 the lowest."""
+    fields = _load(path).fields
+    points = _xyz(fields)
     distance = np.linalg.norm(points, axis=1)
-    if (distance == 0).any():
-        points, table, distance = points[distance > 0], table[distance > 0], distance[distance > 0]
-    elevation = np.degrees(np.arcsin(points[:, 2] / distance))
-    # From the lowest ring up, as other sensors number theirs.
+    kept = distance > 0
+    if not kept.any():
+        raise InputError(f"{path}: holds no point away from the sensor")
+    points, distance = points[kept], distance[kept]
     levels = np.array(_KITTI_RINGS_DEG[::-1])
+    elevation = np.degrees(np.arcsin(points[:, 2] / distance))
     rings = np.searchsorted((levels[1:] + levels[:-1]) / 2, elevation)
-    intensity = np.clip(table[:, 3], 0, 1)
+    intensity = np.clip(fields["intensity"][kept], 0, 1)
     return Beams.of(np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach)
 
 
-def read_las(
+def beams_of_points(
     path: Path, *, origin: NDArray[np.float64] | None = None, trajectory: Trajectory | None = None,
     reach: float | None = None,
 ) -> Beams:  # fmt: skip
-    """A LAS or LAZ file, from one origin or along a trajectory at the points' GPS times."""
-    try:
-        import laspy
-    except ImportError:
-        raise InputError("LAS: needs laspy; install it with `pip install 'tussock[las]'`") from None
-    try:
-        cloud = laspy.read(path)
-        points = np.stack([np.asarray(cloud.x), np.asarray(cloud.y), np.asarray(cloud.z)], 1)
-        names = set(cloud.point_format.dimension_names)
-        intensity = np.asarray(cloud.intensity) / 65535.0 if "intensity" in names else None
-        times = np.asarray(cloud.gps_time) if "gps_time" in names else None
-    except Exception as error:  # a damaged file can make a parser stumble in any way
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"{path}: not a readable LAS file ({why})") from None
-    return _from_points(path, points, times, intensity, None, origin, trajectory, reach)
-
-
-def read_frame_file(
-    path: Path, *, origin: NDArray[np.float64] | None = None, trajectory: Trajectory | None = None,
-    reach: float | None = None,
-) -> Beams:  # fmt: skip
-    """A file that `tussock.load_frame` reads: a frame of Tussock, or points from elsewhere."""
-    columns = _parquet_origins(path) if path.suffix.lower() == ".parquet" else None
-    frame = load_frame(path)
-    if columns is not None:
-        points = frame.xyz.astype(np.float64)
-        return _from_points(path, points, None, frame.intensity, frame.laser, columns, None, reach)
-    if frame.trajectory is not None or (origin is None and trajectory is None):
+    """Every beam of a file that is a frame of Tussock, or points from elsewhere."""
+    contents = _load(path)
+    if contents.document is not None or "true_range" in contents.fields:
+        frame = frame_of(contents, path)
+        if origin is not None:
+            raise InputError(f"origin: {path.name} is a frame of Tussock and knows its own; leave it out")
+        if trajectory is not None:
+            if frame.trajectory is not None:
+                raise InputError(f"trajectory: {path.name} is a frame of Tussock and has its own; leave it out")
+            frame = replace(frame, trajectory=trajectory)
+        if not len(frame):
+            raise InputError(f"{path}: holds no returns")
         return beams_of(frame, reach=reach)
-    return _from_points(
-        path, frame.xyz.astype(np.float64), frame.time, frame.intensity, frame.laser, origin, trajectory, reach
-    )
+    return _from_elsewhere(path, contents.fields, origin, trajectory, reach)
 
 
-def _parquet_origins(path: Path) -> NDArray[np.float64] | None:
-    """The origins in a Parquet file [m], shape (n, 3), None where it has no such columns."""
-    from pyarrow import ArrowException, parquet
-
-    wanted = ["origin_x", "origin_y", "origin_z"]
+def _load(path: Path) -> Contents:
+    """The fields of a file as it has them, in its own precision."""
+    format = format_of(path)
+    if format.load is None:
+        loadable = ", ".join(sorted([".pcap", *(f.suffix for f in FORMATS.values() if f.load)]))
+        raise InputError(f"{path}: {format.name} files cannot be read; readable: {loadable}")
     try:
-        if not path.is_file() or not set(wanted) <= set(parquet.read_schema(path).names):
-            return None
-        table = parquet.read_table(path, columns=wanted)
-    except (OSError, ArrowException):
-        return None  # the reader of frames says what is wrong
-    return np.stack([table.column(name).to_numpy().astype(float) for name in wanted], 1)
+        return format.load(path)
+    except TussockError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except Exception as error:  # a damaged file can make a parser stumble in any way
+        why = " ".join(str(error).split())[:160] or type(error).__name__
+        raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
 
 
-def _from_points(
-    path: Path, points: NDArray[np.float64], times: NDArray[Any] | None, intensity: NDArray[Any] | None,
-    rings: NDArray[Any] | None, origin: NDArray[np.float64] | None, trajectory: Trajectory | None,
-    reach: float | None,
-) -> Beams:  # fmt: skip
-    start: NDArray[np.float64] = np.zeros(3) if origin is None else origin
-    if trajectory is not None:
-        if times is None or not np.ptp(times) > 0:
-            raise InputError(f"{path}: has no times, so a trajectory does not say where its points were measured from")
-        if trajectory.moving and (
-            times.min() < trajectory.times[0] - 1e-6 or times.max() > trajectory.times[-1] + 1e-6
-        ):
-            raise InputError.of(
-                "trajectory", f"must cover the points' times, {times.min():g} s to {times.max():g} s",
-                f"{trajectory.times[0]:g} s to {trajectory.times[-1]:g} s",
-            )  # fmt: skip
-        start, _ = trajectory.at(times)
+def _from_elsewhere(
+    path: Path, fields: Fields, origin: NDArray[np.float64] | None, trajectory: Trajectory | None, reach: float | None
+) -> Beams:
+    missing = [axis for axis in "xyz" if axis not in fields]
+    if missing:
+        raise InputError(f"{path}: has no field {missing[0]!r}; points need x, y and z")
+    points = _xyz(fields)
+    known: Fields = {}
+    for name, array in fields.items():
+        if (column := SHARED_FIELDS.get(name.lower())) is not None:
+            known.setdefault(column, array)
+    start = _origins(path, fields, known.get("time"), origin, trajectory)
     way = points - start
     distance = np.linalg.norm(way, axis=1)
-    good = np.isfinite(distance) & (distance > 0)
-    if not good.any():
-        raise InputError(f"{path}: holds no points away from the sensor")
-    start = np.broadcast_to(start, points.shape)[good]
-    pick = [None if column is None else np.asarray(column)[good] for column in (intensity, rings)]
-    bright = None if pick[0] is None else np.clip(pick[0], 0, 1)
-    return Beams.of(start, way[good], distance[good], intensity=bright, rings=pick[1], reach=reach)
+    hit = np.isfinite(distance) & (distance > 0)
+    kept = hit.copy()
+    aimed = _xyz(fields, "direction_")
+    if aimed is not None:
+        way = np.where(hit[:, None], way, aimed)
+        kept |= ~np.isfinite(distance) & np.isfinite(way).all(1) & (way != 0).any(1)
+    if not hit.any():
+        raise InputError(f"{path}: holds no point away from where it was measured from")
+    start = np.broadcast_to(start, points.shape)[kept]
+    bright = None if "intensity" not in known else _relative(known["intensity"][kept])
+    return Beams.of(
+        start, way[kept], np.where(hit, distance, np.nan)[kept], intensity=bright,
+        rings=_rings(path, known["laser"][kept]) if "laser" in known else None, reach=reach,
+    )  # fmt: skip
+
+
+def _origins(
+    path: Path, fields: Fields, times: NDArray[Any] | None, origin: NDArray[np.float64] | None,
+    trajectory: Trajectory | None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Where each point was measured from [m], shape (n, 3), or (3,) for all."""
+    own = _xyz(fields, "origin_")
+    if own is not None:
+        if origin is not None or trajectory is not None:
+            given = "origin" if origin is not None else "trajectory"
+            raise InputError(f"{given}: {path.name} has fields origin_x, origin_y, origin_z; leave it out")
+        if not np.isfinite(own).all():
+            raise InputError(f"{path}: origin_x, origin_y, origin_z: must be finite, got NaN or infinity")
+        return own
+    if trajectory is None:
+        return np.zeros(3) if origin is None else origin
+    if times is None or not np.isfinite(times).all():
+        raise InputError(f"{path}: has no times, so a trajectory does not say where its points were measured from")
+    low, high = trajectory.times[0], trajectory.times[-1]
+    if trajectory.moving and (times.min() < low - 1e-6 or times.max() > high + 1e-6):
+        raise InputError.of(
+            "trajectory", f"must cover the points' times, {times.min():g} s to {times.max():g} s",
+            f"{low:g} s to {high:g} s",
+        )  # fmt: skip
+    return trajectory.at(times)[0]
+
+
+def _xyz(fields: Fields, prefix: str = "") -> Any:
+    """Three fields as one array (n, 3), None where one is missing."""
+    names = [prefix + axis for axis in "xyz"]
+    if any(name not in fields for name in names):
+        return None
+    return np.stack([fields[name].astype(np.float64) for name in names], 1)
+
+
+def _relative(intensity: NDArray[Any]) -> NDArray[np.float64]:
+    """0 to 1, from numbers that may as well be bytes or 16 bits."""
+    values = np.nan_to_num(intensity.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    most = float(values.max(initial=0.0))
+    return np.clip(values / (1.0 if most <= 1 else 255.0 if most <= 255 else 65535.0), 0, 1)
+
+
+def _rings(path: Path, rings: NDArray[Any]) -> NDArray[np.uint16]:
+    if not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
+        raise InputError(f"{path}: ring: must hold whole numbers from 0 to 65535")
+    return rings.astype(np.uint16)

@@ -1,190 +1,193 @@
-"""Beams from captures of Velodyne sensors (``.pcap``), decoded by velodyne-decoder, pulses without return included.
+"""Beams from captures of Velodyne sensors (``.pcap``), through velodyne-decoder, pulses without return included.
 
-The decoder yields points only. Which pulses had no return follows from the order of firing: every column of a
-revolution fires every laser once. Their directions follow from the others: a laser's elevation never changes, and its
-azimuth is that of its column plus an angle of its own. A laser that never had a return in the whole capture cannot be
-placed and is left out.
+The decoder gives points, and none where a pulse had no return. But where a pulse went, it knows for every one: the
+packets are decoded twice more, with the same made-up distance in every place, a near and a far one. The two points of
+a pulse lie on its line, calibration and offsets of the model included. A beam starts where its line passes the
+sensor's axis, which is where the sensor counts its distances from.
 
-The beams of one column do not leave from one point. The decoder's points lie on lines z = (h − f)·tan v at the
-horizontal distance h, elevation v; f is a constant of the model. Beams here start on the sensor's axis, and their
-range is the one that the sensor sent.
+Of two returns of a pulse the strongest is taken. Left out: nothing is corrected for the sensor's own motion unless a
+trajectory is given, whose times are those of the capture's packets.
 """
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError, nearest
-from tussock.learn.beams import Beams, joined_beams
+from tussock.extras import load_extra
+from tussock.learn.beams import Beams
+from tussock.poses import Trajectory
+from tussock.wire.layout import PACKET, PACKET_BYTES
+from tussock.wire.models import MODE_BYTES, MODELS
+from tussock.wire.pcap import read_capture
 
-__all__ = ["read_capture"]
+__all__ = ["beams_of_capture"]
 
-_FOCUS = {0x21: 0.02883, 0x22: 0.04191, 0x24: 0.04191, 0x28: 0.0424, 0xA1: 0.05863}
-"""f [m] by the model byte; where a model is not here, beams start at the sensor's origin"""
-_MODEL_BYTES = {0x21: "HDL-32E", 0x22: "VLP-16", 0x24: "Puck Hi-Res", 0x28: "VLP-32C", 0xA1: "VLS-128"}
-_PAYLOAD = 1206
-_RETURN_MODES = (0x37, 0x38, 0x39, 0x3B)
+_NEAR, _FAR = 5_000, 20_000
+"""made-up distances, in the sensor's own steps: 10 and 40 m, or 20 and 80 m"""
+_MOST_RANGE = 1000.0
+_STREAM_START = b"\xff\xee"
+_LAST = 2
+"""the decoder's return type of a last return that is not the strongest too"""
 
 
-def read_capture(path: Path, *, model: str | None = None, reach: float = 200.0) -> Beams:
-    """All revolutions of a capture, in the sensor's frame; ``model`` (as velodyne-decoder names it) for an HDL-64E."""
-    decoder_module = _decoder()
-    packets = _packets(path, decoder_module)
-    byte = _model_byte(path, packets) if model is None else -1
-    config = decoder_module.Config()
-    config.max_range = 1000.0
-    if model is not None:
-        config.model = _model(decoder_module, model)
+class _Packets(NamedTuple):
+    payloads: NDArray[Any]
+    """records of `PACKET`, shape (n,)"""
+    times: NDArray[np.float64]
+    """[s] Unix time, shape (n,)"""
+
+
+def beams_of_capture(
+    path: Path, *, model: str | None = None, trajectory: Trajectory | None = None, reach: float | None = None
+) -> Beams:
+    """Every pulse of a capture, revolution by revolution, in the sensor's frame, or in the world by a trajectory.
+
+    ``model`` names the sensor where its packets do not (HDL-64E). The last turn may be a part of a revolution.
+    """
+    decoder = load_extra("velodyne_decoder", extra="capture", purpose="reading a capture")
+    packets = _read(path)
+    white = _white(path, packets, model)
+    kind = None if model is None else _model(decoder, model)
     try:
-        clouds = _decoded(packets, decoder_module, config)
+        measured = _decoded(decoder, packets, kind)
+        near, far = (_decoded(decoder, _filled(packets, steps), kind) for steps in (_NEAR, _FAR))
     except (ValueError, RuntimeError) as error:
         raise InputError(f"{path}: cannot be decoded ({' '.join(str(error).split())[:120]})") from None
-    clouds = [cloud for cloud in clouds if len(cloud)]
-    if not clouds:
-        raise InputError(f"{path}: holds no points")
-    focus = _FOCUS.get(byte, 0.0)
-    elevations = _ring_elevations(clouds, focus)
-    return joined_beams([_revolution(cloud, focus, elevations, reach) for cloud in clouds])
+    if not len(near):
+        raise InputError(f"{path}: holds no firing that can be decoded")
+    rows = _rows_of(measured, near)
+    one, two = _points(near), _points(far)
+    way = (two - one) / np.linalg.norm(two - one, axis=1, keepdims=True)
+    # Where the line is nearest to the sensor's axis.
+    back = (one[:, :2] * way[:, :2]).sum(1) / (way[:, :2] ** 2).sum(1)
+    start = one - back[:, None] * way
+    ranges = np.full(len(near), np.nan)
+    ranges[rows] = ((_points(measured) - start[rows]) * way[rows]).sum(1)
+    intensity = np.zeros(len(near))
+    intensity[rows] = np.clip(measured["intensity"] / white, 0, 1)
+    azimuths = np.arctan2(way[:, 1], way[:, 0])
+    if trajectory is not None:
+        positions, quaternions = _covering(path, trajectory, near["time"]).at(near["time"])
+        turn = Rotation.from_quat(quaternions)
+        start, way = turn.apply(start) + positions, turn.apply(way)
+    return Beams.of(
+        start, way, ranges, intensity=intensity, rings=near["ring"], azimuths=azimuths, turns=near["turn"], reach=reach
+    )
 
 
-def _decoder() -> Any:
-    try:
-        import velodyne_decoder
-    except ImportError:
-        raise InputError("capture: needs velodyne-decoder; install it with `pip install 'tussock[capture]'`") from None
-    return velodyne_decoder
-
-
-def _packets(path: Path, decoder: Any) -> list[tuple[float, bytes]]:
-    """Time [s] and payload of every data packet."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such capture")
-    try:
-        found = [(float(stamp), bytes(data)) for stamp, data in decoder.util.iter_pcap(str(path))]
-    except Exception as error:  # dpkt raises whatever it stumbles over
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"{path}: not a readable pcap file, or its last packet is cut ({why})") from None
-    whole = [packet for packet in found if len(packet[1]) == _PAYLOAD]
-    flagged = [data for _, data in found if len(data) != _PAYLOAD and data[:1] == b"\xff" and data[1:2] in b"\xee\xdd"]
-    if flagged:
+def _read(path: Path) -> _Packets:
+    """The data packets of a capture, in the order of time."""
+    found = [(gram.time, gram.payload) for gram in read_capture(path, cut="refuse")]
+    whole = [(time, data) for time, data in found if len(data) == PACKET_BYTES and data.startswith(_STREAM_START)]
+    short = sum(len(data) != PACKET_BYTES and data.startswith(_STREAM_START) for _, data in found)
+    if short:
         raise InputError.of(
-            str(path), f"every data packet must have {_PAYLOAD} bytes", f"{len(flagged)} cut packets",
-            "record it again with a longer snap length",
+            str(path), f"every data packet must have {PACKET_BYTES} bytes", f"{short} of another length",
+            "record it again, whole",
         )  # fmt: skip
     if not whole:
-        raise InputError.of(str(path), f"must hold Velodyne packets of {_PAYLOAD} bytes", f"{len(found)} others")
-    return whole
-
-
-def _model_byte(path: Path, packets: list[tuple[float, bytes]]) -> int:
-    """The factory byte that names the model, the same in every packet."""
-    counts: dict[tuple[int, int], int] = {}
-    for _, data in packets:
-        mode, byte = struct.unpack("BB", data[-2:])
-        counts[mode, byte] = counts.get((mode, byte), 0) + 1
-    wrong = [key for key in counts if key[0] not in _RETURN_MODES or key[1] not in _MODEL_BYTES]
-    known = ", ".join(f"{byte:02x} {name}" for byte, name in _MODEL_BYTES.items())
-    if wrong:
-        mode, byte = wrong[0]
         raise InputError.of(
-            f"{path}: factory bytes", f"must name a return mode and a model ({known})", f"{mode:02x} {byte:02x}",
-            "give the model where the packets do not say it",
+            str(path), f"must hold Velodyne packets of {PACKET_BYTES} bytes", f"{len(found)} other datagrams"
+        )
+    payloads = np.frombuffer(b"".join(data for _, data in whole), PACKET)
+    return _Packets(payloads, np.array([time for time, _ in whole]))
+
+
+def _white(path: Path, packets: _Packets, model: str | None) -> float:
+    """The intensity byte of a white wall, after the factory bytes were found to be of one known sensor."""
+    if model is not None:
+        return 255.0 if "64" in model else 100.0
+    known = {kind.model_byte: kind for kind in MODELS.values() if kind.model_byte is not None}
+    factory = packets.payloads["factory"]
+    wrong = ~np.isin(factory[:, 0], list(MODE_BYTES.values())) | ~np.isin(factory[:, 1], list(known))
+    if wrong.any():
+        mode, byte = (int(part) for part in factory[np.argmax(wrong)])
+        names = ", ".join(f"{key:02x} {kind.name}" for key, kind in known.items())
+        raise InputError.of(
+            f"{path}: factory bytes", f"must name a return mode and a model ({names})", f"{mode:02x} {byte:02x}",
+            "name the model where the packets do not, as --model hdl-64e-s3",
         )  # fmt: skip
-    if len({byte for _, byte in counts}) > 1:
-        models = sorted({_MODEL_BYTES[byte] for _, byte in counts})
-        raise InputError.of(str(path), "must be of one sensor", " and ".join(models), "separate them by port first")
-    return next(iter(counts))[1]
+    bytes_seen = np.unique(factory[:, 1])
+    if len(bytes_seen) > 1:
+        names = " and ".join(known[int(byte)].name for byte in bytes_seen)
+        raise InputError.of(str(path), "must be of one sensor", names, "separate them by address first")
+    return known[int(bytes_seen[0])].white
 
 
 def _model(decoder: Any, name: str) -> Any:
-    models = {key.lower().replace("_", ""): value for key, value in decoder.Model.__members__.items()}
-    key = name.lower().replace("-", "").replace("_", "").replace(" ", "")
-    if key not in models:
-        raise InputError(f"model {name!r}: unknown to the decoder; {nearest(key, models)}")
-    return models[key]
+    def plain(text: str) -> str:
+        return text.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+    models = {plain(key): value for key, value in decoder.Model.__members__.items()}
+    if plain(name) not in models:
+        raise InputError(f"model {name!r}: unknown to the decoder; {nearest(name, decoder.Model.__members__)}")
+    return models[plain(name)]
 
 
-def _decoded(packets: list[tuple[float, bytes]], decoder: Any, config: Any) -> list[NDArray[Any]]:
+def _filled(packets: _Packets, steps: int) -> _Packets:
+    """The same packets with one distance in every place."""
+    payloads = packets.payloads.copy()
+    payloads["blocks"]["returns"]["distance"] = steps
+    return _Packets(payloads, packets.times)
+
+
+def _decoded(decoder: Any, packets: _Packets, model: Any) -> NDArray[Any]:
+    """The decoder's points with their turn and Unix time, one a pulse, in firing order."""
+    config = decoder.Config(min_range=0.0, max_range=_MOST_RANGE, model=model)
     stream = decoder.StreamDecoder(config)
-    clouds = []
-    for stamp, data in packets:
-        done = stream.decode(stamp, data, True)
-        if done is not None:
-            clouds.append(np.asarray(done[1]))
-    last = stream.finish(True)
-    if last is not None:
-        clouds.append(np.asarray(last[1]))
-    # Where two returns a pulse were recorded, the strongest is the one that volumes are made for.
-    return [cloud[_first_rows(cloud)] for cloud in clouds]
+    raw = packets.payloads.tobytes()
+    done = [
+        stream.decode(float(time), raw[k * PACKET_BYTES : (k + 1) * PACKET_BYTES], True)
+        for k, time in enumerate(packets.times)
+    ]
+    done.append(stream.finish(True))
+    turns = [revolution for revolution in done if revolution is not None]
+    parts = [_plain(stamp, points, turn) for turn, (stamp, points) in enumerate(turns)]
+    return np.concatenate(parts) if parts else np.empty(0, _POINT)
 
 
-def _first_rows(cloud: NDArray[Any]) -> NDArray[np.int64]:
-    """One row for each pulse: the strongest (return type 1 or 3) where there are two."""
-    key = cloud["column"].astype(np.int64) * 65536 + cloud["ring"]
-    order = np.lexsort((cloud["return_type"] % 2 == 0, key))
-    return np.sort(order[np.flatnonzero(np.diff(key[order], prepend=-1))])
+_POINT = np.dtype(
+    [("x", "f8"), ("y", "f8"), ("z", "f8"), ("intensity", "f8"), ("time", "f8"), ("key", "i8"), ("ring", "u2"),
+     ("turn", "i4")]
+)  # fmt: skip
 
 
-def _elevations(cloud: NDArray[Any], focus: float) -> NDArray[np.float64]:
-    h = np.hypot(cloud["x"].astype(float), cloud["y"].astype(float))
-    return np.arctan2(cloud["z"].astype(float), h - focus)
+def _plain(stamp: Any, points: NDArray[Any], turn: int) -> NDArray[Any]:
+    """The points of one revolution, the strongest of each pulse, in an order that two decodings share."""
+    key = ((np.int64(turn) << 16 | points["column"]) << 8) | points["ring"]
+    order = np.lexsort((points["return_type"] == _LAST, key))
+    first = order[np.diff(key[order], prepend=-1) != 0]
+    plain = np.empty(len(first), _POINT)
+    for name in ("x", "y", "z", "intensity", "ring"):
+        plain[name] = points[name][first]
+    plain["time"] = points["time"][first].astype(np.float64) + stamp.host
+    plain["key"], plain["turn"] = key[first], turn
+    return plain
 
 
-def _ring_elevations(clouds: list[NDArray[Any]], focus: float) -> NDArray[np.float64]:
-    """[rad] of every ring over the whole capture, NaN where it never had a return; shape (rings,)."""
-    rings = np.concatenate([cloud["ring"] for cloud in clouds]).astype(np.int64)
-    values = np.concatenate([_elevations(cloud, focus) for cloud in clouds])
-    count = int(rings.max()) + 1
-    order = np.lexsort((values, rings))
-    starts = np.searchsorted(rings[order], np.arange(count))
-    ends = np.searchsorted(rings[order], np.arange(count), side="right")
-    middle = np.minimum((starts + ends) // 2, len(values) - 1)
-    return np.where(ends > starts, values[order][middle], np.nan)
+def _rows_of(measured: NDArray[Any], every: NDArray[Any]) -> NDArray[np.int64]:
+    """Where in ``every`` pulse the measured ones are."""
+    rows = np.searchsorted(every["key"], measured["key"])
+    assert np.array_equal(every["key"][rows], measured["key"]), "the decoder split both alike"
+    return rows
 
 
-def _revolution(cloud: NDArray[Any], focus: float, elevations: NDArray[np.float64], reach: float) -> Beams:
-    """The beams of one revolution, column by column, rings from the lowest number up."""
-    columns, column = np.unique(cloud["column"], return_inverse=True)
-    ring = cloud["ring"].astype(np.int64)
-    x, y = cloud["x"].astype(float), cloud["y"].astype(float)
-    azimuth, h = np.arctan2(y, x), np.hypot(x, y)
-    grid = np.full((len(columns), len(elevations)), -1, np.int64)
-    grid[column, ring] = np.arange(len(cloud))
-    guessed = _azimuths(azimuth, column, ring, grid.shape)
-    known = np.isfinite(elevations) & (grid >= 0).any(0)
-    place = np.broadcast_to(known, grid.shape)
-    index = grid[place]
-    hit = index >= 0
-    r = np.broadcast_to(np.arange(len(elevations)), grid.shape)[place]
-    angle = np.where(hit, azimuth[index], guessed[place])
-    v = elevations[r]
-    level = np.cos(v)
-    way = np.stack([level * np.cos(angle), level * np.sin(angle), np.sin(v)], 1)
-    start = np.zeros((len(index), 3))
-    start[:, 2] = -focus * np.tan(v)
-    ranges = np.where(hit, h[index] / level, np.nan)
-    intensity = np.where(hit, np.clip(cloud["intensity"][index] / 255.0, 0, 1), 0)
-    return Beams.of(start, way, ranges, intensity=intensity, rings=r, azimuths=angle, reach=reach)
+def _points(cloud: NDArray[Any]) -> NDArray[np.float64]:
+    return np.stack([cloud["x"], cloud["y"], cloud["z"]], 1)
 
 
-def _azimuths(
-    azimuth: NDArray[np.float64], column: NDArray[np.int64], ring: NDArray[np.int64], shape: tuple[int, int]
-) -> NDArray[np.float64]:
-    """The azimuth of every column and ring [rad]: column + ring, as the points that are there say; shape (c, r)."""
-    turn = np.exp(1j * azimuth)
-    of_ring = np.zeros(shape[1])
-    of_column = np.zeros(shape[0])
-    for _ in range(4):
-        of_column = _circular_mean(turn * np.exp(-1j * of_ring[ring]), column, shape[0])
-        of_ring = _circular_mean(turn * np.exp(-1j * of_column[column]), ring, shape[1])
-    return of_column[:, None] + of_ring[None]
-
-
-def _circular_mean(turns: NDArray[np.complex128], group: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    mean = np.bincount(group, turns.real, count) + 1j * np.bincount(group, turns.imag, count)
-    return np.angle(mean)
+def _covering(path: Path, trajectory: Trajectory, times: NDArray[np.float64]) -> Trajectory:
+    """The trajectory, found to reach over all times; one that stands serves any time."""
+    low, high = trajectory.times[0], trajectory.times[-1]
+    if trajectory.moving and (times.min() < low - 0.2 or times.max() > high + 0.2):
+        raise InputError.of(
+            "trajectory", f"must cover the times of {path.name}, {times.min():.3f} s to {times.max():.3f} s",
+            f"{low:.3f} s to {high:.3f} s",
+        )  # fmt: skip
+    return trajectory

@@ -1,4 +1,4 @@
-"""Volumes as one compact file (``.vol``): a zip of NumPy arrays and one JSON text, readable with ``numpy.load`` too.
+"""Volumes as one compact file (``.volumes``): a zip of NumPy arrays and one JSON text, readable with ``numpy.load`` too.
 
 Every array carries the checksum of the zip, so damage is found when the file is read.
 """
@@ -18,7 +18,9 @@ from tussock.scene.material import Material
 from tussock.scene.volumes import Volumes
 from tussock.whole_files import whole_file
 
-__all__ = ["load_volumes", "save_volumes"]
+__all__ = ["VOLUME_SUFFIX", "load_volumes", "save_volumes"]
+
+VOLUME_SUFFIX = ".volumes"
 
 _FORMAT = "tussock volumes"
 _VERSION = 1
@@ -26,10 +28,11 @@ _ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "beams", 
 
 
 def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
-    """Write volumes to ``path`` (``.vol``), whole or not at all."""
+    """Write volumes to ``path`` (``.volumes``), whole or not at all."""
     path = Path(path)
-    if path.suffix.lower() != ".vol":
-        raise OutputError(f"{path}: a file of volumes ends in .vol; name it {path.with_suffix('.vol').name}")
+    if path.suffix.lower() != VOLUME_SUFFIX:
+        better = path.with_suffix(VOLUME_SUFFIX).name
+        raise OutputError(f"{path}: a file of volumes ends in {VOLUME_SUFFIX}; name it {better}")
     about = {
         "format": _FORMAT,
         "version": _VERSION,
