@@ -24,7 +24,7 @@ __all__ = ["closure_of", "count_beams"]
 _BLOCK = 2048  # beams a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
-_ENOUGH, _ENOUGH_EACH = 200_000, 2  # beams that settle the closures, in all and for each volume
+_ENOUGH, _ENOUGH_EACH = 60_000, 0.5  # beams that settle the closures, in all and for each volume
 _NOTHING_LEFT = 1e-3  # of a beam, after which nobody gets away
 _UNIT = 2.0**24  # shares of beams are added as whole numbers, so that their order, and the threads, do not matter
 
