@@ -62,9 +62,7 @@ class Scatter:
 
     def of_ring(self, ring: int) -> Scatter:
         mine = self.rings == ring
-        return Scatter(
-            self.differences[mine], self.neighbours[mine], self.rings[mine], self.points[mine], alone=0
-        )
+        return Scatter(self.differences[mine], self.neighbours[mine], self.rings[mine], self.points[mine], alone=0)
 
 
 def measure_scatter(beams: Beams, box: Sequence[float], *, window: float = WINDOW) -> Scatter:

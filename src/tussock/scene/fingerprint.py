@@ -42,7 +42,15 @@ def fingerprint(scene: Scene) -> str:
             digest.update(thing.response.model_dump_json().encode())
     for placed in scene.volumes:
         volumes = placed.volumes
-        about = [placed.id, placed.name, placed.label, sorted(placed.tags), volumes.partition, volumes.cell, volumes.tau]
+        about = [
+            placed.id,
+            placed.name,
+            placed.label,
+            sorted(placed.tags),
+            volumes.partition,
+            volumes.cell,
+            volumes.tau,
+        ]
         digest.update(json.dumps(about).encode())
         digest.update(volumes.material.model_dump_json().encode())
         for array in (getattr(volumes, field.name) for field in fields(volumes)):

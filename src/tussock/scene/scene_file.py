@@ -202,9 +202,7 @@ def load_scene(path: Path) -> Scene:
     return scene
 
 
-def _add_volumes(
-    scene: Scene, entry: ObjectTable, folder: Path, grounds: Grounds, loaded: dict[Path, Volumes]
-) -> None:
+def _add_volumes(scene: Scene, entry: ObjectTable, folder: Path, grounds: Grounds, loaded: dict[Path, Volumes]) -> None:
     """Add volumes; objects that name one file share what is in it."""
     assert entry.volumes is not None
     file = folder / entry.volumes
