@@ -5,12 +5,16 @@ packets are decoded twice more, with the same made-up distance in every place, a
 a pulse lie on its line, calibration and offsets of the model included. A beam starts where its line passes the
 sensor's axis, which is where the sensor counts its distances from.
 
+An HDL-64E sends its calibration in its packets, a little over a second for the whole of it. From a shorter capture the
+model must be named, and the decoder's own calibration of another sensor of that model is used.
+
 Of two returns of a pulse the strongest is taken. Left out: nothing is corrected for the sensor's own motion unless a
 trajectory is given, whose times are those of the capture's packets.
 """
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +35,14 @@ __all__ = ["beams_of_capture"]
 _NEAR, _FAR = 5_000, 20_000
 """made-up distances, in the sensor's own steps: 10 and 40 m, or 20 and 80 m"""
 _MOST_RANGE = 1000.0
+_CALIBRATED_WHITE, _RAW_WHITE = 100.0, 255.0
+"""intensity byte of a white wall met head-on, see `tussock.wire.models`"""
+_HDL64 = {
+    "HDL64E_S1": "HDL-64E_S1-utexas.yml",
+    "HDL64E_S2": "HDL-64E_S2.1-sztaki.yml",
+    "HDL64E_S3": "HDL-64E_S3-VeloView.yml",
+}
+"""calibrations that come with the decoder"""
 _STREAM_START = b"\xff\xee"
 _LAST = 2
 """the decoder's return type of a last return that is not the strongest too"""
@@ -52,11 +64,10 @@ def beams_of_capture(
     """
     decoder = load_extra("velodyne_decoder", extra="capture", purpose="reading a capture")
     packets = _read(path)
-    white = _white(path, packets, model)
-    kind = None if model is None else _model(decoder, model)
+    config, white = _config(decoder, path, packets, model)
     try:
-        measured = _decoded(decoder, packets, kind)
-        near, far = (_decoded(decoder, _filled(packets, steps), kind) for steps in (_NEAR, _FAR))
+        measured = _decoded(decoder, packets, config)
+        near, far = (_decoded(decoder, _filled(packets, steps), config) for steps in (_NEAR, _FAR))
     except (ValueError, RuntimeError) as error:
         raise InputError(f"{path}: cannot be decoded ({' '.join(str(error).split())[:120]})") from None
     if not len(near):
@@ -99,25 +110,34 @@ def _read(path: Path) -> _Packets:
     return _Packets(payloads, np.array([time for time, _ in whole]))
 
 
-def _white(path: Path, packets: _Packets, model: str | None) -> float:
-    """The intensity byte of a white wall, after the factory bytes were found to be of one known sensor."""
-    if model is not None:
-        return 255.0 if "64" in model else 100.0
+def _config(decoder: Any, path: Path, packets: _Packets, model: str | None) -> tuple[Any, float]:
+    """The decoder's settings for these packets, and the intensity byte of a white wall."""
+    config = decoder.Config(min_range=0.0, max_range=_MOST_RANGE)
     known = {kind.model_byte: kind for kind in MODELS.values() if kind.model_byte is not None}
     factory = packets.payloads["factory"]
     wrong = ~np.isin(factory[:, 0], list(MODE_BYTES.values())) | ~np.isin(factory[:, 1], list(known))
+    if model is not None:
+        config.model = _model(decoder, model)
+        if config.model.name in _HDL64:
+            told = _told_calibration(decoder, packets)
+            config.calibration = told[1] if told else decoder.get_bundled_calibration(_HDL64[config.model.name])
+        return config, _RAW_WHITE if config.model.name in _HDL64 else _CALIBRATED_WHITE
     if wrong.any():
-        mode, byte = (int(part) for part in factory[np.argmax(wrong)])
-        names = ", ".join(f"{key:02x} {kind.name}" for key, kind in known.items())
-        raise InputError.of(
-            f"{path}: factory bytes", f"must name a return mode and a model ({names})", f"{mode:02x} {byte:02x}",
-            "name the model where the packets do not, as --model hdl-64e-s3",
-        )  # fmt: skip
+        told = _told_calibration(decoder, packets)
+        if told is None:
+            mode, byte = (int(part) for part in factory[np.argmax(wrong)])
+            names = ", ".join(f"{key:02x} {kind.name}" for key, kind in known.items())
+            raise InputError.of(
+                f"{path}: factory bytes", f"must name a return mode and a model ({names})", f"{mode:02x} {byte:02x}",
+                "name the model of a short HDL-64E capture, as --model hdl-64e-s3",
+            )  # fmt: skip
+        config.model, config.calibration = _model(decoder, f"HDL64E_{told[0]}"), told[1]
+        return config, _RAW_WHITE
     bytes_seen = np.unique(factory[:, 1])
     if len(bytes_seen) > 1:
         names = " and ".join(known[int(byte)].name for byte in bytes_seen)
         raise InputError.of(str(path), "must be of one sensor", names, "separate them by address first")
-    return known[int(bytes_seen[0])].white
+    return config, known[int(bytes_seen[0])].white
 
 
 def _model(decoder: Any, name: str) -> Any:
@@ -130,6 +150,21 @@ def _model(decoder: Any, name: str) -> Any:
     return models[plain(name)]
 
 
+def _told_calibration(decoder: Any, packets: _Packets) -> tuple[str, Any] | None:
+    """S2 or S3, and the calibration, that an HDL-64E tells in the factory bytes of many packets; None if it does not."""
+    import yaml  # comes with the decoder
+
+    stream = (bytes(4) + bytes(pair) for pair in packets.payloads["factory"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            told = decoder.hdl64e.read_status_info(stream)
+            table = decoder.hdl64e.status_info_to_calib_dict(told)
+        except (ValueError, KeyError, IndexError):  # too short, or no HDL-64E
+            return None
+    return str(told["Model"]), decoder.Calibration.from_string(yaml.dump(table))
+
+
 def _filled(packets: _Packets, steps: int) -> _Packets:
     """The same packets with one distance in every place."""
     payloads = packets.payloads.copy()
@@ -137,9 +172,8 @@ def _filled(packets: _Packets, steps: int) -> _Packets:
     return _Packets(payloads, packets.times)
 
 
-def _decoded(decoder: Any, packets: _Packets, model: Any) -> NDArray[Any]:
-    """The decoder's points with their turn and Unix time, one a pulse, in firing order."""
-    config = decoder.Config(min_range=0.0, max_range=_MOST_RANGE, model=model)
+def _decoded(decoder: Any, packets: _Packets, config: Any) -> NDArray[Any]:
+    """The decoder's points with their turn and Unix time, one a pulse, turn by turn and column by column."""
     stream = decoder.StreamDecoder(config)
     raw = packets.payloads.tobytes()
     done = [

@@ -14,9 +14,9 @@ import numpy as np
 from tussock.errors import InputError, OutputError
 from tussock.scene.material import Material
 from tussock.scene.volumes import Volumes
-from tussock.whole_files import whole_file
+from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["VOLUME_SUFFIX", "load_volumes", "save_volumes"]
+__all__ = ["VOLUME_SUFFIX", "check_volume_path", "load_volumes", "save_volumes"]
 
 VOLUME_SUFFIX = ".volumes"
 
@@ -25,12 +25,18 @@ _VERSION = 1
 _ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "beams", "intensity", "edges")
 
 
-def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
-    """Write volumes to ``path`` (``.volumes``), whole or not at all."""
-    path = Path(path)
+def check_volume_path(path: Path, *, force: bool = False) -> None:
+    """Refuse early what `save_volumes` would refuse late."""
     if path.suffix.lower() != VOLUME_SUFFIX:
         better = path.with_suffix(VOLUME_SUFFIX).name
         raise OutputError(f"{path}: a file of volumes ends in {VOLUME_SUFFIX}; name it {better}")
+    check_writable(path, force=force)
+
+
+def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
+    """Write volumes to ``path`` (``.volumes``), whole or not at all."""
+    path = Path(path)
+    check_volume_path(path, force=force)
     about = {
         "format": _FORMAT,
         "version": _VERSION,
