@@ -64,7 +64,8 @@ def learn(
     rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
     closure = _closure(tables, shells, beams, labels, plain, workers)
     meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "beams": len(beams),
-            "returns": int(inside.sum()), "one_direction": _one_direction(beams)}  # fmt: skip
+            "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
+            "one_direction": _one_direction(beams)}  # fmt: skip
     return Volumes(
         closed.means, closed.precisions, rho, shells, closure, met, _intensity(beams, labels, volumes), closed.cell,
         closed.edges, closed.partition, tau, meta=meta,
@@ -74,22 +75,9 @@ def learn(
 def _partition(points: NDArray[np.float64], method: Method, voxel: float) -> tuple[NDArray[np.int64], int]:
     """The volume of each point, and how many volumes there are."""
     if method == "voxels":
-        labels, count = into_voxels(points, voxel)
-        if count == len(points) > 1:
-            raise InputError.of(
-                "voxel", "every voxel holds one point only, so nothing can be learned from them", voxel,
-                f"use {_roomier(points, voxel):g} m or more",
-            )  # fmt: skip
-        return labels, count
+        return into_voxels(points, voxel)
     labels = split_in_two(points, voxel) if method == "two-means" else grow_ellipsoids(points, voxel)
     return labels, int(labels.max()) + 1
-
-
-def _roomier(points: NDArray[np.float64], voxel: float) -> float:
-    """A voxel size that gives at least half of the points company."""
-    while into_voxels(points, voxel)[1] > 0.6 * len(points):
-        voxel *= 2
-    return float(f"{voxel:.2g}")
 
 
 def _closed(

@@ -31,6 +31,8 @@ _STEP = 0.002  # [m] a range counts as this wide, so that hits and misses are bo
 _ASTRAY = 1e-3  # share of beams that no model explains: dust, birds, people
 _HELD_OUT = 5  # one in so many
 _ENOUGH = 300_000  # beams that settle the choice
+_FEWEST = 8  # returns to learn from
+_SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
 def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None) -> float:
@@ -104,40 +106,42 @@ def choose_voxel(
 ) -> float:
     """The side of a voxel [m] that foretells held-out beams best; ``tried`` is told every size and its likelihood.
 
-    Sizes shrink by √2 from a tenth of the way across the returns, until two in a row are worse than the best.
+    Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
+    the first was the best, they grow from there in the same way.
     """
     chance = np.random.Generator(np.random.Philox(seed))
     if len(beams) > _ENOUGH:
         beams = beams.select(np.sort(chance.permutation(len(beams))[:_ENOUGH]))
     held = chance.integers(0, _HELD_OUT, len(beams)) == 0
-    if box is not None:
-        beams.inside(box)
-    elif beams.hit.sum() < 2 * _HELD_OUT:
-        raise InputError.of("beams", "are too few to choose a voxel size from", int(beams.hit.sum()), "give the size")
+    inside = beams.hit if box is None else beams.inside(box)
+    if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
+        raise InputError.of("beams", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
     training, test = beams.select(~held), beams.select(held)
-    size = _largest(beams, box)
-    best_size, best, worse = size, -math.inf, 0
-    while worse < 2 and size > 1e-3:
-        try:
-            likelihood = log_likelihood(
-                learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads), test,
-                threads=threads,
-            )  # fmt: skip
-        except InputError:  # one point a voxel
-            break
+
+    def foretold(size: float) -> float:
+        volumes = learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        likelihood = log_likelihood(volumes, test, threads=threads)
         if tried is not None:
             tried(size, likelihood)
-        if likelihood > best:
-            best_size, best, worse = size, likelihood, 0
-        else:
+        return likelihood
+
+    first = _tenth(beams.points[inside])
+    best_size, best = first, foretold(first)
+    for step in (1 / math.sqrt(2), math.sqrt(2)):
+        if step > 1 and best_size != first:
+            break
+        size, worse = first * step, 0
+        while worse < 2 and _SMALLEST < size < _LARGEST:
+            likelihood = foretold(size)
             worse += 1
-        size /= math.sqrt(2)
+            if likelihood > best:
+                best_size, best, worse = size, likelihood, 0
+            size *= step
     return float(f"{best_size:.3g}")
 
 
-def _largest(beams: Beams, box: Sequence[float] | None) -> float:
-    """A tenth of the middle extent of the returns [m], on the ladder 0.01·√2ᵏ."""
-    points: NDArray[np.float64] = beams.points[beams.hit if box is None else beams.inside(box)]
+def _tenth(points: NDArray[np.float64]) -> float:
+    """A tenth of the middle extent of some points [m], on the ladder 0.01·√2ᵏ."""
     across = np.quantile(points, 0.95, axis=0) - np.quantile(points, 0.05, axis=0)
     wanted = max(float(np.median(across)) / 10, 0.01)
     return 0.01 * math.sqrt(2) ** round(2 * math.log2(wanted / 0.01))

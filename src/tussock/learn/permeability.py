@@ -24,8 +24,9 @@ __all__ = ["closure_of", "count_beams"]
 _BLOCK = 2048  # beams a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
-_ENOUGH, _ENOUGH_EACH = 200_000, 2  # beams that settle the closures, in all and for each volume
+_ENOUGH, _ENOUGH_EACH = 60_000, 0.5  # beams that settle the closures, in all and for each volume
 _NOTHING_LEFT = 1e-3  # of a beam, after which nobody gets away
+_UNIT = 2.0**24  # shares of beams are added as whole numbers, so that their order, and the threads, do not matter
 
 
 def count_beams(
@@ -100,13 +101,13 @@ def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], th
     workers = min(threads, _MOST_COPIES)
     wanted = max(_ENOUGH, _ENOUGH_EACH * len(gaussians.means))
     share = min(1.0, wanted / len(beams))
-    expected = np.zeros((workers, len(gaussians.means)))
-    observed = np.zeros((workers, len(gaussians.means)))
+    expected = np.zeros((workers, len(gaussians.means)), np.int64)
+    observed = np.zeros((workers, len(gaussians.means)), np.int64)
     run_on_threads(
         _escape, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, share,
         expected, observed,
     )  # fmt: skip
-    would, did = expected.sum(0), observed.sum(0)
+    would, did = expected.sum(0) / _UNIT, observed.sum(0)
     usual = min(did.sum() / max(would.sum(), 1e-9), 1.0)
     away = (did + _PRIOR_ESCAPES * usual) / (would + _PRIOR_ESCAPES)
     closure: NDArray[np.float64] = np.clip(1.0 - away, 0.0, 1.0)
@@ -154,6 +155,6 @@ def _escape_all(
                 if left < _NOTHING_LEFT:
                     break
             if last >= 0 and known and left >= _NOTHING_LEFT:
-                expected[worker, last] += left
+                expected[worker, last] += np.int64(left * _UNIT)
                 if labels[b] < 0:
-                    observed[worker, last] += 1.0
+                    observed[worker, last] += 1

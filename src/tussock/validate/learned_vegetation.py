@@ -56,8 +56,8 @@ TARGETS = {
     "dense tree": Target(0.111, 0.074, 4.0),
     "medium tree": Target(0.896, 0.125, 4.0),
     "sparse tree": Target(0.622, 0.054, 4.0),
-    "tall grass": Target(0.888, 0.095, -7.5),
-    "short grass": Target(1.229, 0.091, -8.0),
+    "tall grass": Target(0.888, 0.095, -9.2),
+    "short grass": Target(1.229, 0.091, -11.2),
 }
 
 
