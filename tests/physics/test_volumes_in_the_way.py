@@ -41,7 +41,8 @@ def one_volume(rho: float = RHO, mean: tuple[float, float, float] = (5.2, 0.3, 0
 def test_hits_are_as_many_as_permeability_says_and_lie_where_eqs_2_and_3_say() -> None:
     volumes = one_volume()
     mean, precision = volumes.means[0].astype(float), unpacked(volumes.precisions)[0]
-    origin, way = np.zeros(3), (mean + [0, 0.01, 0.02]) / np.linalg.norm(mean + [0, 0.01, 0.02])
+    origin, aim = np.zeros(3), mean + np.array([0, 0.01, 0.02])
+    way = aim / np.linalg.norm(aim)
     n = 200_000
     ranges, met = simulate_ranges(gaussians_of([volumes]), np.tile(origin, (n, 1)), np.tile(way, (n, 1)), 50.0, seed=3)
     hit = np.isfinite(ranges)
@@ -198,11 +199,10 @@ def test_copies_are_placed_and_turned_and_stop_independently(level: Sensor) -> N
     scene = Scene("copies")
     volumes = one_volume()
     # Shifted so that the mean lies on the ray, three times, the last one turned half around.
-    shift = -volumes.means[0].astype(float)
-    places = Placements.of(
-        np.array([[4.0, 0, 0] + shift, [8.0, 0, 0] + shift, [12.0, 0, 0] - shift * [1, 1, -1]]),
-        yaw=np.array([0, 0, np.pi]),
-    )
+    mean = volumes.means[0].astype(float)
+    turned = mean * [-1, -1, 1]
+    along = np.array([[4.0, 0, 0], [8.0, 0, 0], [12.0, 0, 0]])
+    places = Placements.of(along - np.stack([mean, mean, turned]), yaw=np.array([0, 0, np.pi]))
     scene.add_volumes(volumes, name="hedge", placements=places)
     frame = scan(World(scene), level, Pose(), seed=9, keep_misses=True)
     share = [float((np.abs(frame.range - at) < 1).mean()) for at in (4, 8, 12)]

@@ -109,10 +109,10 @@ def test_two_means_splits_like_lloyd() -> None:
 def test_growing_keeps_what_lies_apart_apart_and_none_outgrows_the_size() -> None:
     rng = np.random.default_rng(4)
     plane = np.stack([rng.uniform(0, 1, 6000), rng.uniform(0, 1, 6000), rng.normal(0, 0.004, 6000)], 1)
-    labels = grow_ellipsoids(np.concatenate([plane, plane + [0, 0, 0.25]]), 0.3)
+    labels = grow_ellipsoids(np.concatenate([plane, plane + np.array([0, 0, 0.25])]), 0.3)
     low, high = set(labels[:6000].tolist()), set(labels[6000:].tolist())
     assert not low & high, "two sheets stay two"
-    seeds = into_voxels(np.concatenate([plane, plane + [0, 0, 0.25]]), 0.1)[1]
+    seeds = into_voxels(np.concatenate([plane, plane + np.array([0, 0, 0.25])]), 0.1)[1]
     assert len(low | high) < 0.6 * seeds, "but each has grown"
     spread = [plane[labels[:6000] == k].std(0).max() for k in low]
     assert max(spread) <= 0.3 / np.sqrt(12) * 1.001
