@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from tussock.datasets.write import write_dataset
     from tussock.errors import InputError, OutputError, TraceError, TussockError
     from tussock.frames.frame import Frame
+    from tussock.learn.beams import Beams, beams_of
+    from tussock.learn.compare_picture import draw_comparison
+    from tussock.learn.likelihood import choose_voxel
+    from tussock.learn.match_response import match_response
+    from tussock.learn.noise import measure_scatter
+    from tussock.learn.noise_picture import draw_scatter
+    from tussock.learn.read_beams import load_beams
+    from tussock.learn.scan_volumes import simulate_volumes
+    from tussock.learn.scores import compare
+    from tussock.learn.volume_picture import draw_volumes
     from tussock.picture import draw_frame
     from tussock.poses import Pose, Trajectory
     from tussock.rigs.capture import capture
@@ -30,10 +40,13 @@ if TYPE_CHECKING:
     from tussock.scene.mesh_files import load_mesh
     from tussock.scene.placements import Placements
     from tussock.scene.ready import ready_scene
+    from tussock.scene.response import VegetationResponse
     from tussock.scene.scene import Scene
     from tussock.scene.scene_file import load_scene
     from tussock.scene.scene_save import save_scene
     from tussock.scene.texture import Texture
+    from tussock.scene.volume_file import load_volumes, save_volumes
+    from tussock.scene.volumes import Volumes
     from tussock.sensors.catalogue import load_sensor, sensor_names
     from tussock.sensors.sensor import Sensor
     from tussock.simulate import scan, scan_range
@@ -43,6 +56,7 @@ if TYPE_CHECKING:
     from tussock.write.images import save_image
 
 _HOMES = {
+    "Beams": "tussock.learn.beams",
     "Camera": "tussock.cameras.camera",
     "Equirectangular": "tussock.cameras.equirectangular",
     "Fisheye": "tussock.cameras.fisheye",
@@ -66,25 +80,39 @@ _HOMES = {
     "TraceError": "tussock.errors",
     "Trajectory": "tussock.poses",
     "TussockError": "tussock.errors",
+    "VegetationResponse": "tussock.scene.response",
     "View": "tussock.cameras.view",
+    "Volumes": "tussock.scene.volumes",
     "World": "tussock.trace.world",
+    "beams_of": "tussock.learn.beams",
     "capture": "tussock.rigs.capture",
+    "choose_voxel": "tussock.learn.likelihood",
+    "compare": "tussock.learn.scores",
+    "draw_comparison": "tussock.learn.compare_picture",
     "draw_frame": "tussock.picture",
+    "draw_scatter": "tussock.learn.noise_picture",
+    "draw_volumes": "tussock.learn.volume_picture",
+    "load_beams": "tussock.learn.read_beams",
     "load_camera": "tussock.cameras.camera",
     "load_frame": "tussock.write.formats",
     "load_mesh": "tussock.scene.mesh_files",
     "load_rig": "tussock.rigs.rig",
     "load_scene": "tussock.scene.scene_file",
     "load_sensor": "tussock.sensors.catalogue",
+    "load_volumes": "tussock.scene.volume_file",
     "look": "tussock.cameras.render",
+    "match_response": "tussock.learn.match_response",
+    "measure_scatter": "tussock.learn.noise",
     "ready_scene": "tussock.scene.ready",
     "render": "tussock.cameras.render",
     "save_frame": "tussock.write.formats",
     "save_image": "tussock.write.images",
     "save_scene": "tussock.scene.scene_save",
+    "save_volumes": "tussock.scene.volume_file",
     "scan": "tussock.simulate",
     "scan_range": "tussock.simulate",
     "sensor_names": "tussock.sensors.catalogue",
+    "simulate_volumes": "tussock.learn.scan_volumes",
     "write_dataset": "tussock.datasets.write",
 }
 

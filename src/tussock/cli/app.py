@@ -8,9 +8,12 @@ import typer
 
 from tussock.cli import (
     bench,
+    compare,
     dataset,
     demo,
+    learn,
     motion,
+    noise,
     pack,
     render,
     replay,
@@ -45,6 +48,9 @@ app.command()(scenes.scenes)
 app.command()(motion.motion)
 app.command()(pack.pack)
 app.command()(pack.unpack)
+app.command()(noise.noise)
+app.command()(learn.learn)
+app.command()(compare.compare)
 app.command()(validate.validate)
 
 

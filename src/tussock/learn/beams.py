@@ -151,9 +151,17 @@ def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
     known = sensor.get("receiver", {}).get("max_range_m") if isinstance(sensor, dict) else None
     return Beams.of(
         start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
-        rings=rows.laser, azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
+        rings=_rings(rows), azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
         reach=reach or known,
     )  # fmt: skip
+
+
+def _rings(frame: Frame) -> NDArray[np.int64]:
+    """The lasers numbered from the lowest elevation up, as recordings are, whatever the order of firing; shape (n,)."""
+    _, laser, count = np.unique(frame.laser, return_inverse=True, return_counts=True)
+    mean = np.bincount(laser, frame.elevation) / count
+    rank: NDArray[np.int64] = np.argsort(np.argsort(mean, kind="stable"), kind="stable")
+    return rank[laser]
 
 
 def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:

@@ -7,10 +7,14 @@ direction is thinner than `_THINNEST`. With one point that leaves a small ball, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_gaussians", "packed"]
+from tussock.kernels import kernel
+
+__all__ = ["fit_gaussians", "inverse"]
 
 _PRIOR_POINTS = 1.0
 _PRIOR_SHARE = 0.16
@@ -20,27 +24,50 @@ _THINNEST = 1e-3
 
 
 def fit_gaussians(
-    points: NDArray[np.float64], labels: NDArray[np.int64], count: int, size: NDArray[np.float64] | float
+    points: NDArray[np.float64], labels: NDArray[np.int64], count: int, size: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means (count, 3) [m] and covariances (count, 3, 3) [m²] of labelled points; ``size`` [m] of each volume."""
-    n = np.bincount(labels, minlength=count).astype(float)
-    # Away from a rough middle first: squares of world coordinates would drown the millimetres.
-    middle = points.mean(0)
-    near = points - middle
-    means = np.stack([np.bincount(labels, near[:, a], count) for a in range(3)], 1) / n[:, None]
-    off = near - means[labels]
-    covariances = np.empty((count, 3, 3))
-    for a in range(3):
-        for b in range(a, 3):
-            covariances[:, a, b] = covariances[:, b, a] = np.bincount(labels, off[:, a] * off[:, b], count)
-    prior = _PRIOR_POINTS * (_PRIOR_SHARE * np.broadcast_to(np.asarray(size, float), (count,))) ** 2
-    covariances += prior[:, None, None] * np.eye(3)
-    covariances /= (n + _PRIOR_POINTS)[:, None, None]
-    covariances += _THINNEST**2 * np.eye(3)
-    return means + middle, covariances
+    """Means (count, 3) [m] and covariances (xx, xy, xz, yy, yz, zz) [m²], shape (count, 6), of labelled points.
+
+    ``size`` [m] is that of a volume.
+    """
+    means, covariances = np.zeros((count, 3)), np.zeros((count, 6))
+    _fit(points, labels, _PRIOR_POINTS, (_PRIOR_SHARE * size) ** 2, _THINNEST**2, means, covariances)
+    return means, covariances
 
 
-def packed(matrices: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Symmetric matrices as (xx, xy, xz, yy, yz, zz), shape (n, 6)."""
-    rows, columns = np.triu_indices(3)
-    return matrices[:, rows, columns].astype(np.float32)
+@kernel
+def _fit(points: Any, labels: Any, weight: float, prior: float, least: float, means: Any, covariances: Any) -> None:
+    counts = np.zeros(len(means))
+    for p in range(len(points)):
+        i = labels[p]
+        counts[i] += 1.0
+        for a in range(3):
+            means[i, a] += points[p, a]
+    for i in range(len(means)):
+        for a in range(3):
+            means[i, a] /= counts[i]
+    # Squares are taken from the mean, in a second sweep: those of world coordinates would drown the millimetres.
+    for p in range(len(points)):
+        i = labels[p]
+        x, y, z = points[p, 0] - means[i, 0], points[p, 1] - means[i, 1], points[p, 2] - means[i, 2]
+        row = covariances[i]
+        row[0] += x * x
+        row[1] += x * y
+        row[2] += x * z
+        row[3] += y * y
+        row[4] += y * z
+        row[5] += z * z
+    for i in range(len(means)):
+        for k in range(6):
+            round_part = weight * prior if k in (0, 3, 5) else 0.0
+            covariances[i, k] = (covariances[i, k] + round_part) / (counts[i] + weight)
+            if k in (0, 3, 5):
+                covariances[i, k] += least
+
+
+def inverse(packed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inverses of symmetric matrices (xx, xy, xz, yy, yz, zz), in the same form, shape (n, 6)."""
+    a, b, c, d, e, f = packed.T
+    cofactors = np.stack([d * f - e * e, c * e - b * f, b * e - c * d, a * f - c * c, b * c - a * e, a * d - b * b], 1)
+    determinant = a * cofactors[:, 0] + b * cofactors[:, 1] + c * cofactors[:, 2]
+    return cofactors / determinant[:, None]

@@ -27,8 +27,7 @@ _ROUNDS = 64
 
 def grow_ellipsoids(points: NDArray[np.float64], size: float) -> NDArray[np.int64]:
     """The number of each point's ellipsoid (n,), from 0 without gaps; ``size`` [m] that none outgrows."""
-    labels, seeds = into_voxels(points, size / _SEEDS)
-    count = len(seeds)
+    labels, count = into_voxels(points, size / _SEEDS)
     n = np.bincount(labels, minlength=count).astype(float)
     mean = np.stack([np.bincount(labels, points[:, a], count) for a in range(3)], 1) / n[:, None]
     off = points - mean[labels]

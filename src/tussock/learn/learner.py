@@ -2,7 +2,7 @@
 
 Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every beam through
 the volumes to count who passed and who ended. The permeability of a shell that few beams met is drawn towards that
-of the whole volume, as if `_PRIOR_BEAMS` more had been seen.
+of the whole volume, as if `_PRIOR_BEAMS` more had been seen. A second walk finds the closure of each volume.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.beams import Beams
-from tussock.learn.gaussians import fit_gaussians, packed
+from tussock.learn.gaussians import fit_gaussians, inverse
 from tussock.learn.growing import grow_ellipsoids
-from tussock.learn.permeability import count_beams
+from tussock.learn.permeability import closure_of, count_beams
 from tussock.learn.two_means import split_in_two
 from tussock.learn.voxels import check_voxel, into_voxels
-from tussock.scene.volumes import DEFAULT_TAU, PASSES, Volumes, shell_edges
+from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked
 from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import Gaussians, gaussians_of
 from tussock.version import VERSION
@@ -45,12 +45,12 @@ def learn(
     """Volumes from beams, in the beams' own frame.
 
     ``voxel`` [m]: side of a voxel, or the size at which the other methods stop (`choose_voxel` finds one by itself).
-    ``plain``: one permeability within ``tau``, exactly as in the paper. ``box`` (lowest corner, highest corner) [m]
-    keeps the returns inside it; all other beams still count as passing or ending before it.
+    ``plain``: one permeability within ``tau`` and no closure, exactly as in the paper. ``box`` (lowest corner, highest
+    corner) [m] keeps the returns inside it; all other beams still count as passing or ending before it.
     """
     if method not in ("voxels", "two-means", "growing"):
         raise InputError.of("method", "must be voxels, two-means or growing", method)
-    voxel, workers = check_voxel(voxel), resolve_threads(threads)
+    voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)
     inside = beams.hit if box is None else beams.inside(box)
     if not inside.any():
         raise InputError("beams: no pulse has a return, so there is nothing to learn from")
@@ -58,44 +58,34 @@ def learn(
     labels = np.full(len(beams), -1, np.int64)
     labels[inside], volumes = _partition(points, method, voxel)
     means, covariances = fit_gaussians(points, labels[inside], volumes, voxel)
-    model = _without_permeability(means, covariances, method, voxel, tau, plain)
-    model = _counted(model, beams, labels, plain, workers)
-    meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "beams": len(beams), "returns": int(inside.sum())}
-    return _replaced(model, meta={**meta, **_view(beams)})
+    closed = _closed(means, covariances, method, voxel, tau, plain)
+    tables = gaussians_of([closed])
+    passed, ended = count_beams(tables, beams, labels, workers)
+    rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
+    closure = _closure(tables, shells, beams, labels, plain, workers)
+    meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "beams": len(beams),
+            "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
+            "one_direction": _one_direction(beams)}  # fmt: skip
+    return Volumes(
+        closed.means, closed.precisions, rho, shells, closure, met, _intensity(beams, labels, volumes), closed.cell,
+        closed.edges, closed.partition, tau, meta=meta,
+    )  # fmt: skip
 
 
 def _partition(points: NDArray[np.float64], method: Method, voxel: float) -> tuple[NDArray[np.int64], int]:
     """The volume of each point, and how many volumes there are."""
     if method == "voxels":
-        labels, voxels = into_voxels(points, voxel)
-        if len(voxels) == len(points) > 1:
-            raise InputError.of(
-                "voxel", "every voxel holds one point only, so nothing can be learned from them", voxel,
-                f"use {_roomier(points, voxel):g} m or more",
-            )  # fmt: skip
-        return labels, len(voxels)
+        return into_voxels(points, voxel)
     labels = split_in_two(points, voxel) if method == "two-means" else grow_ellipsoids(points, voxel)
     return labels, int(labels.max()) + 1
 
 
-def _roomier(points: NDArray[np.float64], voxel: float) -> float:
-    """A voxel size that gives at least half of the points company."""
-    while len(into_voxels(points, voxel)[1]) > 0.6 * len(points):
-        voxel *= 2
-    return float(f"{voxel:.2g}")
-
-
-def _without_permeability(
-    means: NDArray[np.float64],
-    covariances: NDArray[np.float64],
-    method: Method,
-    voxel: float,
-    tau: float,
-    plain: bool,
+def _closed(
+    means: NDArray[np.float64], covariances: NDArray[np.float64], method: Method, voxel: float, tau: float, plain: bool
 ) -> Volumes:
-    """The Gaussians alone, every one of them closed."""
+    """The Gaussians alone, every one of them impermeable."""
     n = len(means)
-    partition: Literal["voxels", "ellipsoids"] = "voxels" if method == "voxels" else "ellipsoids"
+    partition: Partition = "voxels" if method == "voxels" else "ellipsoids"
     edges = shell_edges(tau, partition, plain=plain)
     cell = voxel
     if partition == "voxels":
@@ -103,55 +93,49 @@ def _without_permeability(
         low = np.floor(means / voxel) * voxel
         means = np.clip(means, low + 1e-4 * voxel, low + (1 - 1e-4) * voxel)
     else:
-        reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(covariances)[:, 2])
+        reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(unpacked(covariances))[:, 2])
         cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
+    none, nobody = np.zeros(n, np.float32), np.zeros(n, np.uint32)
     return Volumes(
-        means=means.astype(np.float32),
-        precisions=packed(np.linalg.inv(covariances).astype(np.float64)),
-        permeability=np.zeros(n, np.float32),
-        shells=np.zeros((n, len(edges)), np.uint16),
-        beams=np.zeros(n, np.uint32),
-        intensity=np.zeros(n, np.float32),
-        cell=cell,
-        edges=edges,
-        partition=partition,
-        tau=tau,
-    )
+        means.astype(np.float32), inverse(covariances).astype(np.float32), none, np.zeros((n, len(edges)), np.uint16),
+        np.zeros(n, np.uint16), nobody, none, cell, edges, partition, tau,
+    )  # fmt: skip
 
 
-def _counted(model: Volumes, beams: Beams, labels: NDArray[np.int64], plain: bool, threads: int) -> Volumes:
-    """The model with what the beams say: permeability, beams seen, intensity."""
-    tables: Gaussians = gaussians_of([model])
-    passed, ended = count_beams(tables, beams, labels, threads)
-    within = model.edges <= np.float32(model.tau)
-    m, n = passed[:, :-1][:, within].sum(1), ended[:, :-1][:, within].sum(1)
-    met = passed[:, :-1] + ended[:, :-1]
-    # ρ = m/(m+n); a volume that no beam comes near (all returns outside τ) stops what it stops in the whole.
-    whole_met = met.sum(1)
-    whole = passed[:, :-1].sum(1) / np.maximum(whole_met, 1)
-    rho = np.where(m + n > 0, m / np.maximum(m + n, 1), whole)
-    prior = 0.0 if plain else _PRIOR_BEAMS
-    shells = (passed[:, :-1] + prior * whole[:, None]) / np.maximum(met + prior, 1e-9)
-    shells = np.where(met + prior > 0, shells, rho[:, None])
+def _permeability(
+    passed: NDArray[np.uint32], ended: NDArray[np.uint32], within: NDArray[np.bool_], plain: bool
+) -> tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint32]]:
+    """ρ of the paper, the permeability of the shells in 1/65535, and the beams seen; ``within``: shells inside τ."""
+    met = passed + ended
+    whole_met = met.sum(1, dtype=np.uint32)
+    # ρ = m/(m+n); a volume that no beam came near, all its returns being outside τ, stops what it stops as a whole.
+    whole = passed.sum(1, dtype=np.float32) / np.maximum(whole_met, 1)
+    m, near = passed[:, within].sum(1, dtype=np.float32), met[:, within].sum(1, dtype=np.float32)
+    rho = np.where(near > 0, m / np.maximum(near, 1), whole).astype(np.float32)
+    if plain:
+        return rho, np.round(rho[:, None] * WHOLE).astype(np.uint16), whole_met
+    shells = (passed + np.float32(_PRIOR_BEAMS) * whole[:, None]) / (met + np.float32(_PRIOR_BEAMS))
+    return rho, np.round(shells * np.float32(WHOLE)).astype(np.uint16), whole_met
+
+
+def _closure(
+    tables: Gaussians, shells: NDArray[np.uint16], beams: Beams, labels: NDArray[np.int64], plain: bool, threads: int
+) -> NDArray[np.uint16]:
+    if plain:
+        return np.zeros(len(shells), np.uint16)
+    closure = closure_of(tables._replace(shells=shells), beams, labels, threads)
+    return np.round(closure * WHOLE).astype(np.uint16)
+
+
+def _intensity(beams: Beams, labels: NDArray[np.int64], count: int) -> NDArray[np.float32]:
+    """The mean intensity of the returns of each volume."""
     hit = labels >= 0
-    total = np.bincount(labels[hit], minlength=len(model))
-    intensity = np.bincount(labels[hit], beams.intensity[hit], len(model)) / np.maximum(total, 1)
-    return _replaced(
-        model,
-        permeability=rho.astype(np.float32),
-        shells=np.round(shells * PASSES).astype(np.uint16),
-        beams=(whole_met).astype(np.uint32),
-        intensity=intensity.astype(np.float32),
-    )
+    total = np.bincount(labels[hit], minlength=count)
+    mean = np.bincount(labels[hit], beams.intensity[hit], count) / np.maximum(total, 1)
+    return mean.astype(np.float32)
 
 
-def _replaced(model: Volumes, **changes: Any) -> Volumes:
-    from dataclasses import replace
-
-    return replace(model, **changes)
-
-
-def _view(beams: Beams) -> dict[str, Any]:
-    """How widely the beams' directions differ; volumes seen from one side are guesses from the others."""
-    spread = float(np.linalg.norm(beams.directions.mean(0)))
-    return {"one_direction": bool(spread > 1 - 1e-9 and len(beams) > 1)}
+def _one_direction(beams: Beams) -> bool:
+    """Whether all beams go the same way; volumes seen from one side are guesses from the others."""
+    first: Any = beams.directions[0]
+    return len(beams) > 1 and bool(np.abs(beams.directions - first).max() < 1e-9)

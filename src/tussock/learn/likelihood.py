@@ -19,10 +19,10 @@ from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
 from tussock.learn.learner import Method, learn
-from tussock.scene.volumes import DEFAULT_TAU, PASSES, Volumes
+from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
-from tussock.trace.volume_hits import gaussians_of, next_volume, shell_of
+from tussock.trace.volume_hits import gaussians_of, next_volume
 
 __all__ = ["choose_voxel", "log_likelihood"]
 
@@ -31,6 +31,8 @@ _STEP = 0.002  # [m] a range counts as this wide, so that hits and misses are bo
 _ASTRAY = 1e-3  # share of beams that no model explains: dust, birds, people
 _HELD_OUT = 5  # one in so many
 _ENOUGH = 300_000  # beams that settle the choice
+_FEWEST = 8  # returns to learn from
+_SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
 def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None) -> float:
@@ -62,34 +64,32 @@ def _likelihood_all(
         borrowed(directions),
     )
     ranges, sums = borrowed(ranges), borrowed(sums)
-    cell = gaussians.cells.cell[0]
     for block in range(worker, len(sums), workers):
         total = 0.0
         for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
             ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
             dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
-            hit = ranges[b] == ranges[b]
-            # Volumes a little behind the return may have given it.
-            end = ranges[b] + 2 * cell if hit else reach
-            left, density = 1.0, 0.0
-            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, end):
+            left, density, last = 1.0, 0.0, -1
+            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
                 while left > 1e-6:
-                    i, t, sigma, distance2 = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                    i, shell, t, sigma = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
                     if i < 0:
                         break
-                    shell = shell_of(gaussians.edges2, 0, distance2)
                     if shell < 0:
                         continue
-                    rho = gaussians.shells[i, shell] / PASSES
-                    if hit:
-                        off = (ranges[b] - t) / sigma
+                    rho = gaussians.shells[i, shell] / WHOLE
+                    off = (ranges[b] - t) / sigma
+                    if abs(off) < 8.0:
                         density += left * (1 - rho) * math.exp(-0.5 * off * off) / sigma
                     left *= rho
-            if hit:
-                known = density * _STEP / math.sqrt(2 * math.pi)
+                    last = i
+            # Those that closure gives back end where the others do, in the same shares.
+            back = left * gaussians.closure[last] / WHOLE if last >= 0 else 0.0
+            if ranges[b] == ranges[b]:
+                known = density * _STEP / math.sqrt(2 * math.pi) * (1 + back / max(1 - left, 1e-6))
                 total += math.log((1 - _ASTRAY) * known + _ASTRAY * _STEP / reach)
             else:
-                total += math.log((1 - _ASTRAY) * left + _ASTRAY * 0.5)
+                total += math.log((1 - _ASTRAY) * (left - back) + _ASTRAY * 0.5)
         sums[block] = total
 
 
@@ -106,40 +106,42 @@ def choose_voxel(
 ) -> float:
     """The side of a voxel [m] that foretells held-out beams best; ``tried`` is told every size and its likelihood.
 
-    Sizes shrink by √2 from a tenth of the way across the returns, until two in a row are worse than the best.
+    Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
+    the first was the best, they grow from there in the same way.
     """
     chance = np.random.Generator(np.random.Philox(seed))
     if len(beams) > _ENOUGH:
         beams = beams.select(np.sort(chance.permutation(len(beams))[:_ENOUGH]))
     held = chance.integers(0, _HELD_OUT, len(beams)) == 0
-    if box is not None:
-        beams.inside(box)
-    elif beams.hit.sum() < 2 * _HELD_OUT:
-        raise InputError.of("beams", "are too few to choose a voxel size from", int(beams.hit.sum()), "give the size")
+    inside = beams.hit if box is None else beams.inside(box)
+    if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
+        raise InputError.of("beams", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
     training, test = beams.select(~held), beams.select(held)
-    size = _largest(beams, box)
-    best_size, best, worse = size, -math.inf, 0
-    while worse < 2 and size > 1e-3:
-        try:
-            likelihood = log_likelihood(
-                learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads), test,
-                threads=threads,
-            )  # fmt: skip
-        except InputError:  # one point a voxel
-            break
+
+    def foretold(size: float) -> float:
+        volumes = learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        likelihood = log_likelihood(volumes, test, threads=threads)
         if tried is not None:
             tried(size, likelihood)
-        if likelihood > best:
-            best_size, best, worse = size, likelihood, 0
-        else:
+        return likelihood
+
+    first = _tenth(beams.points[inside])
+    best_size, best = first, foretold(first)
+    for step in (1 / math.sqrt(2), math.sqrt(2)):
+        if step > 1 and best_size != first:
+            break
+        size, worse = first * step, 0
+        while worse < 2 and _SMALLEST < size < _LARGEST:
+            likelihood = foretold(size)
             worse += 1
-        size /= math.sqrt(2)
+            if likelihood > best:
+                best_size, best, worse = size, likelihood, 0
+            size *= step
     return float(f"{best_size:.3g}")
 
 
-def _largest(beams: Beams, box: Sequence[float] | None) -> float:
-    """A tenth of the middle extent of the returns [m], on the ladder 0.01·√2ᵏ."""
-    points: NDArray[np.float64] = beams.points[beams.hit if box is None else beams.inside(box)]
+def _tenth(points: NDArray[np.float64]) -> float:
+    """A tenth of the middle extent of some points [m], on the ladder 0.01·√2ᵏ."""
     across = np.quantile(points, 0.95, axis=0) - np.quantile(points, 0.05, axis=0)
     wanted = max(float(np.median(across)) / 10, 0.01)
     return 0.01 * math.sqrt(2) ** round(2 * math.log2(wanted / 0.01))

@@ -1,4 +1,4 @@
-"""How many pulses passed each volume and how many ended in it, shell by shell.
+"""How many pulses passed each volume and how many ended in it, shell by shell, and how many got away.
 
 Deschaud et al. (2012), section III.C: ρ = m/(m+n). A pulse ends in the volume that its return was put into by the
 partition; it passes the volumes that it meets before. Both are told by the very walk that simulates volumes, so
@@ -14,23 +14,28 @@ from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
+from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
 
-__all__ = ["count_beams"]
+__all__ = ["closure_of", "count_beams"]
 
 _BLOCK = 2048  # beams a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
+_PRIOR_ESCAPES = 0.5
+_ENOUGH, _ENOUGH_EACH = 60_000, 0.5  # beams that settle the closures, in all and for each volume
+_NOTHING_LEFT = 1e-3  # of a beam, after which nobody gets away
+_UNIT = 2.0**24  # shares of beams are added as whole numbers, so that their order, and the threads, do not matter
 
 
 def count_beams(
     gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], threads: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Pulses that passed and that ended in each shell of each volume, both (volumes, shells + 1).
 
-    ``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume. The last column is what lies outside
-    all shells.
+    ``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume. The last
+    column is what lies outside all shells.
     """
     workers = min(threads, _MOST_COPIES)
     volumes, shells = gaussians.shells.shape
@@ -39,7 +44,10 @@ def count_beams(
     run_on_threads(
         _count, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, passed, ended
     )
-    return passed.sum(0, dtype=np.int64), ended.sum(0, dtype=np.int64)
+    for more in range(1, workers):
+        passed[0] += passed[more]
+        ended[0] += ended[more]
+    return passed[0], ended[0]
 
 
 @kernel
@@ -76,9 +84,77 @@ def _count_all(
             if not start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, end):
                 continue
             while True:
-                i, t, _, distance2 = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                i, shell, t, _ = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
                 # In a grid of voxels nothing that was crossed lies behind the own one; ellipsoids overlap.
                 if i < 0 or (i == own and not listing):
                     break
                 if i != own and (t < end or not listing):
-                    passed[worker, i, shell_of(edges2, 0, distance2)] += np.uint32(1)
+                    passed[worker, i, shell] += np.uint32(1)
+
+
+def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], threads: int) -> NDArray[np.float64]:
+    """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
+
+    Where few are expected, it is drawn towards that of the whole model. A sample of the beams is enough, a few for
+    each volume.
+    """
+    workers = min(threads, _MOST_COPIES)
+    wanted = max(_ENOUGH, _ENOUGH_EACH * len(gaussians.means))
+    share = min(1.0, wanted / len(beams))
+    expected = np.zeros((workers, len(gaussians.means)), np.int64)
+    observed = np.zeros((workers, len(gaussians.means)), np.int64)
+    run_on_threads(
+        _escape, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, share,
+        expected, observed,
+    )  # fmt: skip
+    would, did = expected.sum(0) / _UNIT, observed.sum(0)
+    usual = min(did.sum() / max(would.sum(), 1e-9), 1.0)
+    away = (did + _PRIOR_ESCAPES * usual) / (would + _PRIOR_ESCAPES)
+    closure: NDArray[np.float64] = np.clip(1.0 - away, 0.0, 1.0)
+    return closure
+
+
+@kernel
+def _escape(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
+    share: float, expected: Any, observed: Any,
+) -> None:  # fmt: skip
+    _escape_all(
+        worker, workers, gaussians, origins, directions, ranges, labels, reach, share, expected, observed, new_walk()
+    )
+
+
+@kernel
+def _escape_all(
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
+    share: float, expected: Any, observed: Any, walk: Any,
+) -> None:  # fmt: skip
+    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
+    ranges, labels, expected, observed = borrowed(ranges), borrowed(labels), borrowed(expected), borrowed(observed)
+    for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
+        for b in range(first, min(first + _BLOCK, len(ranges))):
+            # Scattered over the beams, so that no laser is favoured.
+            if np.uint32(b * 2654435761) >= share * 2.0**32:
+                continue
+            ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
+            dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
+            end = ranges[b] if ranges[b] == ranges[b] else reach
+            left, last, known = 1.0, -1, True
+            if not start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
+                continue
+            while True:
+                i, shell, t, _ = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                if i < 0:
+                    break
+                if shell < 0:
+                    continue
+                # A beam that ended in front of a volume, on something else, does not tell what would have become of it.
+                known = known and (labels[b] >= 0 or t < end)
+                left *= gaussians.shells[i, shell] / WHOLE
+                last = i
+                if left < _NOTHING_LEFT:
+                    break
+            if last >= 0 and known and left >= _NOTHING_LEFT:
+                expected[worker, last] += np.int64(left * _UNIT)
+                if labels[b] < 0:
+                    observed[worker, last] += 1

@@ -72,7 +72,7 @@ def _fire_all(
         for p in range(first, min(first + _BLOCK, len(ranges))):
             t, i = end_in_volumes(
                 tables, 0, walk, origins[p, 0], origins[p, 1], origins[p, 2], directions[p, 0], directions[p, 1],
-                directions[p, 2], reach, key0, key1, p, frame, 0,
+                directions[p, 2], reach, True, key0, key1, p, frame, 0,
             )  # fmt: skip
             ranges[p] = t if t < math.inf else math.nan
             met[p] = i

@@ -72,9 +72,9 @@ def _averaged(
     points: NDArray[np.float64], weights: NDArray[np.float64], cell: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mean point of every occupied cell, and its weight."""
-    labels, cells = into_voxels(points, cell)
-    total = np.bincount(labels, weights, len(cells))
-    means = np.stack([np.bincount(labels, points[:, a] * weights, len(cells)) for a in range(3)], 1)
+    labels, count = into_voxels(points, cell)
+    total = np.bincount(labels, weights, count)
+    means = np.stack([np.bincount(labels, points[:, a] * weights, count) for a in range(3)], 1)
     return (means / total[:, None]).astype(np.float64), total.astype(np.float64)
 
 

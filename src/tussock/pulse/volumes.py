@@ -39,7 +39,7 @@ def volumes_in_the_way(
             packet[row.ORG_X, l] + near * packet[row.DIR_X, l], packet[row.ORG_Y, l] + near * packet[row.DIR_Y, l],
             packet[row.ORG_Z, l] + near * packet[row.DIR_Z, l],
             packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l], packet[row.TFAR, l] - near,
-            key0, key1, first + owners[l], frame,
+            bits[row.GEOM, l] == NOTHING, key0, key1, first + owners[l], frame,
         )  # fmt: skip
         if volume < 0:
             continue

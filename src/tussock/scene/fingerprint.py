@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 
 import numpy as np
 
@@ -14,7 +15,7 @@ __all__ = ["fingerprint", "path_fingerprint"]
 
 
 def fingerprint(scene: Scene) -> str:
-    """Over names, labels, tags, shapes, materials, placements and motion."""
+    """Over names, labels, tags, shapes, materials, responses, volumes, placements and motion."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps([scene.name, scene.labels], sort_keys=True).encode())
     seen: dict[int, int] = {}
@@ -37,6 +38,25 @@ def fingerprint(scene: Scene) -> str:
         digest.update(np.ascontiguousarray(thing.placements.matrices).data)
         if thing.motion is not None:
             digest.update(path_fingerprint(thing.motion).encode())
+        if thing.response is not None:
+            digest.update(thing.response.model_dump_json().encode())
+    for placed in scene.volumes:
+        volumes = placed.volumes
+        about = [
+            placed.id,
+            placed.name,
+            placed.label,
+            sorted(placed.tags),
+            volumes.partition,
+            volumes.cell,
+            volumes.tau,
+        ]
+        digest.update(json.dumps(about).encode())
+        digest.update(volumes.material.model_dump_json().encode())
+        for array in (getattr(volumes, field.name) for field in fields(volumes)):
+            if isinstance(array, np.ndarray):
+                digest.update(np.ascontiguousarray(array).data)
+        digest.update(np.ascontiguousarray(placed.placements.matrices).data)
     return digest.hexdigest()
 
 

@@ -8,18 +8,25 @@
     [[objects]]
     name = "house"
     label = "building"
-    box = {size_m = [8, 6, 5]}    # or mesh, terrain, ground, plane, sphere, cylinder, grow, like
+    box = {size_m = [8, 6, 5]}    # or mesh, terrain, ground, plane, sphere, cylinder, grow, like, volumes
     material = "wall"
     position_m = [0, 12, 2.5]
     yaw_deg = 30
 
     [[objects]]
     name = "hedge"
-    tags = ["vegetation"]
-    mesh = "shrub.glb"
+    tags = ["vegetation"]         # a coarse shape: its ranges scatter like a plant's, by 1 m unless `response` says it
+    response = {mean_m = 0.1, sigma_m = 0.4}
+    mesh = "hedge.glb"
     [objects.placements]
     positions_m = [[2, 0, 0], [4, 0, 0]]
     yaw_deg = [0, 90]
+
+    [[objects]]
+    name = "oaks"
+    volumes = "oak.volumes"       # learned from scans, as large as they were learned
+    [objects.placements]
+    positions_m = [[9, 0, 0], [14, 2, 0]]
 
     [[objects]]
     name = "bushes"
@@ -55,20 +62,25 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.mesh_files import load_mesh
 from tussock.scene.placements import Placements
+from tussock.scene.response import VEGETATION, VegetationResponse
 from tussock.scene.scatter import Ground
 from tussock.scene.scene import Scene
 from tussock.scene.scene_ground import ScatterTable, TerrainShape
 from tussock.scene.scene_places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
 from tussock.scene.scene_shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene.surfaces import SURFACES
+from tussock.scene.volume_file import load_volumes
+from tussock.scene.volumes import Volumes
 from tussock.settings import Settings, read_toml
 
 __all__ = ["ObjectTable", "SceneTable", "load_scene"]
 
-_SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like")
+_SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like", "volumes")
 Grounds = dict[str, tuple[Ground, tuple[float, float], tuple[float, float]]]
 """what can be scattered on, by the object's name, with its size and its middle [m]"""
 _SINGLE = ("position_m", "yaw_deg", "rotation_deg", "scale")
+_NOT_FOR_VOLUMES = ("material", "response", "scale", "motion", "forms")
+"""what needs a surface, or would change what was learned"""
 
 
 class ObjectTable(Settings):
@@ -92,6 +104,11 @@ class ObjectTable(Settings):
     grow: Grown | None = None
     like: str | None = None
     """name of an earlier object whose shape this one shares"""
+    volumes: Path | None = None
+    """a file of volumes learned from scans, see `tussock.scene.volume_file`"""
+
+    response: VegetationResponse | None = None
+    """range error of pulses that meet it, for a coarse shape that stands for a plant"""
 
     position_m: Triple | None = None
     yaw_deg: Finite | None = None
@@ -109,6 +126,9 @@ class ObjectTable(Settings):
             raise ValueError(f"needs exactly one of {', '.join(_SHAPES)}, has {' and '.join(given) or 'none'}")
         if self.up_axis is not None and self.mesh is None:
             raise ValueError("up_axis goes with mesh only")
+        surplus = [key for key in _NOT_FOR_VOLUMES if self.volumes is not None and getattr(self, key) is not None]
+        if surplus:
+            raise ValueError(f"{surplus[0]} does not go with volumes: they are used as they were learned")
         single = [key for key in _SINGLE if getattr(self, key) is not None]
         if self.placements is not None and single:
             raise ValueError(f"give either placements or {single[0]}, not both")
@@ -154,9 +174,13 @@ def load_scene(path: Path) -> Scene:
     scene = Scene(table.name, table.labels)
     shapes = _Shapes(path.parent, table.materials)
     grounds: Grounds = {}
+    volumes: dict[Path, Volumes] = {}
     for index, entry in enumerate(table.objects):
         where = f"{path}: objects.{index}" + (f" ({entry.name})" if entry.name else "")
         try:
+            if entry.volumes is not None:
+                _add_volumes(scene, entry, path.parent, grounds, volumes)
+                continue
             scene.add(
                 shapes.of(entry, scene),
                 name=entry.name,
@@ -165,6 +189,7 @@ def load_scene(path: Path) -> Scene:
                 placements=entry.build_placements(path.parent, grounds),
                 motion=entry.motion.build(path.parent) if entry.motion else None,
                 forms=entry.forms.build(path.parent) if entry.forms else None,
+                response=entry.response,
             )
             _note_ground(entry, path.parent, grounds)
         except InputError as error:
@@ -175,6 +200,21 @@ def load_scene(path: Path) -> Scene:
         if name not in shapes.used:
             raise InputError(f"{path}: materials.{name}: nothing uses it; {nearest(name, shapes.used)}")
     return scene
+
+
+def _add_volumes(scene: Scene, entry: ObjectTable, folder: Path, grounds: Grounds, loaded: dict[Path, Volumes]) -> None:
+    """Add volumes; objects that name one file share what is in it."""
+    assert entry.volumes is not None
+    file = folder / entry.volumes
+    if file not in loaded:
+        loaded[file] = load_volumes(file)
+    scene.add_volumes(
+        loaded[file],
+        name=entry.name,
+        label=entry.label if "label" in entry.model_fields_set else VEGETATION,
+        tags=entry.tags,
+        placements=entry.build_placements(folder, grounds),
+    )
 
 
 def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:

@@ -1,7 +1,7 @@
 """Writes a scene as a file that `tussock.scene.scene_file.load_scene` reads back bit for bit.
 
-Every shape becomes a mesh file, long lists of placements become NPZ files, motion becomes TUM files, all in a
-folder named after the scene file; what was grown is written as it has grown. Placements are written as position,
+Every shape becomes a mesh file, learned volumes a file of volumes, long lists of placements become NPZ files, motion
+becomes TUM files, all in a folder named after the scene file; what was grown is written as it has grown. Placements are written as position,
 turn and scale where these give back exactly the same numbers, as whole transforms where they would not.
 """
 
@@ -22,8 +22,10 @@ from tussock.poses import Trajectory
 from tussock.scene.labels import LABELS, UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.mesh_files import save_mesh
-from tussock.scene.scene import Scene, SceneObject
+from tussock.scene.response import VEGETATION
+from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.scene.scene_places import placements_of
+from tussock.scene.volume_file import VOLUME_SUFFIX, save_volumes
 from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["save_scene"]
@@ -38,7 +40,7 @@ def save_scene(scene: Scene, path: Path, *, force: bool = False) -> None:
     """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it."""
     if path.suffix.lower() != ".toml":
         raise OutputError(f"{path}: a scene file ends in .toml; name it {path.with_suffix('.toml').name}")
-    if not scene.objects:
+    if not scene.everything:
         raise InputError("scene: is empty; add an object first")
     check_writable(path, force=force)
     folder = path.with_suffix("")
@@ -76,13 +78,23 @@ def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:
         table["materials"] = materials
     table["objects"] = []
     first_with: dict[int, str] = {}
-    for thing in scene.objects:
+    # In the order of their numbers, so that they have the same ones again.
+    for thing in sorted(scene.everything, key=lambda thing: thing.id):
         file = _file_name(thing)
         entry: dict[str, Any] = {"name": thing.name}
-        if thing.label != UNLABELLED:
+        if thing.label != (VEGETATION if isinstance(thing, PlacedVolumes) else UNLABELLED):
             entry["label"] = thing.label
         if thing.tags:
             entry["tags"] = sorted(thing.tags)
+        if isinstance(thing, PlacedVolumes):
+            if id(thing.volumes) not in first_with:
+                first_with[id(thing.volumes)] = f"{called}/{file}{VOLUME_SUFFIX}"
+                save_volumes(thing.volumes, folder / f"{file}{VOLUME_SUFFIX}")
+            entry["volumes"] = first_with[id(thing.volumes)]
+            table["objects"].append(entry | _standing(thing.placements.matrices, folder / f"{file}.npz", called))
+            continue
+        if thing.response is not None:
+            entry["response"] = thing.response.model_dump()
         if id(thing.mesh) in first_with:
             entry["like"] = first_with[id(thing.mesh)]
         else:
@@ -171,6 +183,6 @@ def _compact(toml: str) -> str:
     return re.sub(short_list, lambda found: "[" + re.sub(r"\n\s*", " ", found[1]).rstrip(" ,") + "]", toml)
 
 
-def _file_name(thing: SceneObject) -> str:
+def _file_name(thing: SceneObject | PlacedVolumes) -> str:
     """A name that is safe in any file system and unique in the scene."""
     return f"{thing.id:03d}-" + (re.sub(r"[^A-Za-z0-9_-]+", "-", thing.name).strip("-")[:60] or "object")

@@ -1,4 +1,4 @@
-"""Volumes as one compact file (``.vol``): a zip of NumPy arrays and one JSON text, readable with ``numpy.load`` too.
+"""Volumes as one compact file (``.volumes``): a zip of NumPy arrays and one JSON text, readable with ``numpy.load`` too.
 
 Every array carries the checksum of the zip, so damage is found when the file is read.
 """
@@ -6,8 +6,6 @@ Every array carries the checksum of the zip, so damage is found when the file is
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +14,29 @@ import numpy as np
 from tussock.errors import InputError, OutputError
 from tussock.scene.material import Material
 from tussock.scene.volumes import Volumes
-from tussock.whole_files import whole_file
+from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["load_volumes", "save_volumes"]
+__all__ = ["VOLUME_SUFFIX", "check_volume_path", "load_volumes", "save_volumes"]
+
+VOLUME_SUFFIX = ".volumes"
 
 _FORMAT = "tussock volumes"
 _VERSION = 1
-_ARRAYS = ("means", "precisions", "permeability", "shells", "beams", "intensity", "edges")
+_ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "beams", "intensity", "edges")
+
+
+def check_volume_path(path: Path, *, force: bool = False) -> None:
+    """Refuse early what `save_volumes` would refuse late."""
+    if path.suffix.lower() != VOLUME_SUFFIX:
+        better = path.with_suffix(VOLUME_SUFFIX).name
+        raise OutputError(f"{path}: a file of volumes ends in {VOLUME_SUFFIX}; name it {better}")
+    check_writable(path, force=force)
 
 
 def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
-    """Write volumes to ``path`` (``.vol``), whole or not at all."""
+    """Write volumes to ``path`` (``.volumes``), whole or not at all."""
     path = Path(path)
-    if path.suffix.lower() != ".vol":
-        raise OutputError(f"{path}: a file of volumes ends in .vol; name it {path.with_suffix('.vol').name}")
+    check_volume_path(path, force=force)
     about = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -53,7 +60,7 @@ def load_volumes(path: Path | str) -> Volumes:
     if not path.exists():
         raise InputError(f"{path}: no such file of volumes")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             about = json.loads(archive["about"].tobytes())
             if about["format"] != _FORMAT:
                 raise ValueError(f"format is {about['format']!r}")
@@ -73,15 +80,6 @@ def load_volumes(path: Path | str) -> Volumes:
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        why = " ".join(str(error).split())[:120]
+    except Exception as error:  # a damaged file can make the reader of zips stumble in any way
+        why = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(f"{path}: is damaged or not a file of volumes ({why})") from None

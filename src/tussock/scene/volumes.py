@@ -8,7 +8,14 @@ One number for all of them loses pulses in two ways. A Gaussian has 13 % of its 
 ever hit, so that share slips through. And a leaf in the middle of a volume stops the pulses that meet the middle,
 while the mean of all lets some of them pass and stops others that would not have been. Both disappear where the
 permeability is counted by shells of the Mahalanobis distance, out to the edge of the volume. Simulation uses the
-shells; ρ itself is kept beside them. A model with the single shell [0, τ) is exactly the paper's.
+shells; ρ itself is kept beside them.
+
+A third way remains. Volumes are drawn one after the other, so a pulse may pass the ground where it happens to be let
+through and go on where no pulse has ever been. Each volume therefore knows its *closure*: of the pulses that would get
+away behind it, as the last volume that they meet, the share that must have ended instead, for as many to get away as
+did when it was learned.
+
+A model with the single shell [0, τ) and no closure is exactly the paper's.
 
 Volumes come in two partitions. *Voxels*: a regular grid through the origin; a volume is met by the pulses that
 cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
@@ -26,14 +33,14 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.scene.material import Material
 
-__all__ = ["DEFAULT_TAU", "Partition", "Volumes", "check_tau", "shell_edges", "unpacked"]
+__all__ = ["DEFAULT_TAU", "WHOLE", "Partition", "Volumes", "check_tau", "shell_edges", "unpacked"]
 
 Partition = Literal["voxels", "ellipsoids"]
 
 DEFAULT_TAU = 2.0
 """Mahalanobis distance below which a pulse counts as inside a volume (Deschaud et al. 2012, section III.C)"""
-PASSES = 65535
-"""what a shell holds where every pulse passes; permeability in shells is a whole number of 1/65535"""
+WHOLE = 65535
+"""what stands for 1 in `Volumes.shells` and `Volumes.closure`"""
 
 _SHELLS = (0.25, 0.5, 0.75, 1.0, 1.5)
 """edges of the shells as multiples of τ; a voxel has one more shell, the rest of it"""
@@ -43,6 +50,7 @@ _ARRAYS: dict[str, tuple[str, int]] = {
     "precisions": ("f4", 6),
     "permeability": ("f4", 1),
     "shells": ("u2", 0),
+    "closure": ("u2", 1),
     "beams": ("u4", 1),
     "intensity": ("f4", 1),
 }
@@ -69,6 +77,8 @@ class Volumes:
     """ρ, the share of pulses within τ that pass, shape (n,)"""
     shells: NDArray[np.uint16]
     """the share that pass in each shell, in 1/65535, shape (n, s)"""
+    closure: NDArray[np.uint16]
+    """the share that end of those that would get away behind it, in 1/65535, shape (n,)"""
     beams: NDArray[np.uint32]
     """how many pulses the permeability was counted from, shape (n,)"""
     intensity: NDArray[np.float32]

@@ -96,7 +96,7 @@ def _nothing() -> VolumeTables:
     """Tables of the right types with nothing in them."""
     one = Volumes(
         np.zeros((1, 3), np.float32), np.array([[1, 0, 0, 1, 0, 1]], np.float32), np.ones(1, np.float32),
-        np.full((1, 1), 65535, np.uint16), np.zeros(1, np.uint32), np.zeros(1, np.float32), 1.0, np.ones(1, np.float32),
+        np.full((1, 1), 65535, np.uint16), np.zeros(1, np.uint16), np.zeros(1, np.uint32), np.zeros(1, np.float32), 1.0, np.ones(1, np.float32),
     )  # fmt: skip
     return VolumeTables(
         gaussians_of([one]), np.zeros((0, 12)), np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32),
@@ -136,9 +136,12 @@ def _tree(boxes: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.i
 @kernel
 def end_in_copies(
     tables: Any, scratch: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, limit: float,
-    key0: Any, key1: Any, pulse: Any, frame: Any,
+    open_end: bool, key0: Any, key1: Any, pulse: Any, frame: Any,
 ) -> Any:  # fmt: skip
-    """Range [m], volume and copy that a ray ends in before ``limit``; the volume is −1 where it ends in none."""
+    """Range [m], volume and copy that a ray ends in before ``limit``; the volume is −1 where it ends in none.
+
+    ``open_end``: nothing stands at the limit.
+    """
     ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
     stack = scratch.stack
     stack[0] = 0
@@ -160,7 +163,7 @@ def end_in_copies(
             m[0] * ox + m[1] * oy + m[2] * oz + m[3], m[4] * ox + m[5] * oy + m[6] * oz + m[7],
             m[8] * ox + m[9] * oy + m[10] * oz + m[11],
             m[0] * dx + m[1] * dy + m[2] * dz, m[4] * dx + m[5] * dy + m[6] * dz, m[8] * dx + m[9] * dy + m[10] * dz,
-            nearest, key0, key1, pulse, frame, uint32(right) * uint32(0x9E3779B1),
+            nearest, open_end and volume < 0, key0, key1, pulse, frame, uint32(right) * uint32(0x9E3779B1),
         )  # fmt: skip
         if i >= 0:
             nearest, volume, copy = t, i, right

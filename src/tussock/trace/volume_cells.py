@@ -1,9 +1,9 @@
-"""Finding the volumes along a ray: sparse grids in three layers of bit masks.
+"""Finding the volumes along a ray: sparse grids in layers of bit masks.
 
-A *block* is 4×4×4 bricks, a *brick* 4×4×4 cells. Each has one 64-bit mask of what is occupied inside it and the
-number of the first thing inside; the number of any other is that plus the set bits before it. Blocks are found
-through a hash table. A ray skips an empty block, 16 cells, in one step, so open space costs little, and memory
-grows with what is occupied: 12 bytes a brick and 28 to 36 a block.
+A *brick* is 4×4×4 cells, a *block* 4×4×4 bricks, a *region* 4×4×4 blocks. Each has one 64-bit mask of what is occupied
+inside it and the number of the first thing inside; the number of any other is that plus the set bits before it.
+Regions are found through a hash table. A ray crosses an empty region, 64 cells, in one step, so open space costs
+little, and memory grows with what is occupied: 12 bytes for a brick, a block and a region each.
 
 In a grid of voxels a cell is a volume. In a grid of ellipsoids a cell has a list of the volumes that reach into it.
 Several models stand one after the other in the same arrays.
@@ -19,24 +19,27 @@ import numpy as np
 from numba import int64, uint64
 from numpy.typing import NDArray
 
+from tussock.errors import InputError
 from tussock.kernels import inline_kernel, kernel
 from tussock.scene.volumes import Volumes, unpacked
 
 __all__ = [
-    "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cells_of", "grid_order", "joined", "new_walk", "next_cell",
-    "start_walk",
+    "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cell_keys", "cells_of", "grid_of", "joined", "new_walk",
+    "next_cell", "start_walk",
 ]  # fmt: skip
 
-_BLOCK = 16
+_REGION = 64
+_LAYERS = 3
+_MOST_REGIONS = 1 << 15  # along an axis
 
 
 class Cells(NamedTuple):
-    """Grids, one row a model. Coordinates are whole cells from ``low``, the lowest corner of the lowest block."""
+    """Grids, one row a model. Coordinates are whole cells from ``low``, the lowest corner of the lowest region."""
 
     low: NDArray[np.int64]
     """[cells], shape (k, 3)"""
     size: NDArray[np.int64]
-    """[cells], multiples of 16, shape (k, 3)"""
+    """[cells], multiples of 64, shape (k, 3)"""
     cell: NDArray[np.float64]
     """[m] side of a cell, shape (k,)"""
     slot_first: NDArray[np.int64]
@@ -46,8 +49,11 @@ class Cells(NamedTuple):
     listing: NDArray[np.bool_]
     """whether cells are rows of ``list_start`` (ellipsoids) or volumes (voxels), shape (k,)"""
     slots: NDArray[np.int32]
-    """number of a block, −1 where empty"""
-    block_key: NDArray[np.int64]
+    """number of a region, −1 where empty"""
+    region_key: NDArray[np.int64]
+    region_mask: NDArray[np.uint64]
+    region_first: NDArray[np.int32]
+    """number of the region's first block"""
     block_mask: NDArray[np.uint64]
     block_first: NDArray[np.int32]
     """number of the block's first brick"""
@@ -65,34 +71,77 @@ class Cells(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def grid_order(coordinates: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The order in which a grid numbers its cells (n, 3), shape (n,)."""
-    low = coordinates.min(0) // _BLOCK * _BLOCK
-    block, brick, cell = _split(np.asarray(coordinates, np.int64) - low)
-    return np.lexsort((cell, brick, block))
+def cell_keys(coordinates: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One number for each cell (n, 3); in its order a grid numbers its cells. ``low`` is the lowest cell of all."""
+    corner = low // _REGION * _REGION
+    span = int((coordinates.max(0) - corner).max())
+    if span >= _REGION * _MOST_REGIONS:
+        raise InputError.of("volumes", f"must span at most {_REGION * _MOST_REGIONS} cells a side", span)
+    keys = np.empty(len(coordinates), np.int64)
+    _fill_keys(coordinates, corner, keys)
+    return keys
+
+
+@kernel
+def _fill_keys(coordinates: Any, corner: Any, keys: Any) -> None:
+    for c in range(len(coordinates)):
+        x, y, z = coordinates[c, 0] - corner[0], coordinates[c, 1] - corner[1], coordinates[c, 2] - corner[2]
+        key = ((x >> 6) << 30) | ((y >> 6) << 15) | (z >> 6)
+        for shift in (4, 2, 0):
+            key = (key << 6) | (((x >> shift) & 3) << 4) | (((y >> shift) & 3) << 2) | ((z >> shift) & 3)
+        keys[c] = key
 
 
 def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     """The grid of one model, and the order in which it needs the volumes; None: as they stand."""
     if volumes.partition == "voxels":
         voxels = np.floor(volumes.means.astype(np.float64) / volumes.cell).astype(np.int64)
-        order = grid_order(voxels)
-        standing = bool((np.diff(order) > 0).all())
-        return _grid(voxels[order], volumes.cell), None if standing else order
+        keys = cell_keys(voxels, voxels.min(0))
+        if (np.diff(keys) > 0).all():
+            return grid_of(keys, voxels.min(0), voxels.max(0), volumes.cell), None
+        order = np.argsort(keys)
+        if not (np.diff(keys[order]) > 0).all():
+            raise InputError("volumes means: two of them lie in the same voxel")
+        return grid_of(keys[order], voxels.min(0), voxels.max(0), volumes.cell), order
     volume, coordinates = _overlaps(volumes)
-    order = grid_order(coordinates)
-    volume, coordinates = volume[order], coordinates[order]
-    first = np.flatnonzero((np.diff(coordinates, axis=0, prepend=coordinates[:1] - 1) != 0).any(1))
+    low, high = coordinates.min(0), coordinates.max(0)
+    keys = cell_keys(coordinates, low)
+    order = np.argsort(keys, kind="stable")
+    keys, volume = keys[order], volume[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
     start = np.append(first, len(volume)).astype(np.int32)
-    grid = _grid(coordinates[first], volumes.cell)
+    grid = grid_of(keys[first], low, high, volumes.cell)
     return grid._replace(listing=np.ones(1, np.bool_), list_start=start, listed=volume.astype(np.int32)), None
+
+
+def grid_of(keys: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64], cell: float) -> Cells:
+    """The grid over cells given by their rising keys; ``low`` and ``high`` are the lowest and highest cell."""
+    corner = low // _REGION * _REGION
+    size = (high // _REGION + 1) * _REGION - corner
+    masks, firsts, parents = [], [], keys
+    for _ in range(_LAYERS):
+        above = parents >> 6
+        first = np.flatnonzero(np.diff(above, prepend=-1))
+        masks.append(np.bitwise_or.reduceat(np.uint64(1) << (parents & 63).astype(np.uint64), first))
+        firsts.append(first.astype(np.int32))
+        parents = above[first]
+    slots = np.full(1 << max(2, (2 * len(parents) - 1).bit_length()), -1, np.int32)
+    _fill_slots(slots, parents)
+    empty = np.zeros(0, np.int32)
+    return Cells(
+        corner[None], size[None], np.array([float(cell)]), np.zeros(1, np.int64), np.array([len(slots) - 1]),
+        np.zeros(1, np.bool_), slots, parents, masks[2], firsts[2], masks[1], firsts[1], masks[0], firsts[0],
+        empty, empty,
+    )  # fmt: skip
 
 
 def joined(grids: Sequence[Cells], volumes: Sequence[int]) -> Cells:
     """Grids one after the other; ``volumes`` is how many volumes each has."""
-    slots, blocks, bricks, lists, listed = (
+    if len(grids) == 1:
+        return grids[0]
+    slots, regions, blocks, bricks, lists, listed = (
         _starts([len(getattr(g, name)) for g in grids])
-        for name in ("slots", "block_key", "brick_mask", "list_start", "listed")
+        for name in ("slots", "region_key", "block_mask", "brick_mask", "list_start", "listed")
     )
     before = _starts(volumes)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in Cells._fields}
@@ -100,7 +149,8 @@ def joined(grids: Sequence[Cells], volumes: Sequence[int]) -> Cells:
         cells = lists[k] if g.listing[0] else before[k]
         shifted = g._replace(
             slot_first=g.slot_first + slots[k],
-            slots=np.where(g.slots < 0, -1, g.slots + blocks[k]).astype(np.int32),
+            slots=np.where(g.slots < 0, -1, g.slots + regions[k]).astype(np.int32),
+            region_first=(g.region_first + blocks[k]).astype(np.int32),
             block_first=(g.block_first + bricks[k]).astype(np.int32),
             brick_first=(g.brick_first + cells).astype(np.int32),
             list_start=(g.list_start + listed[k]).astype(np.int32),
@@ -108,45 +158,11 @@ def joined(grids: Sequence[Cells], volumes: Sequence[int]) -> Cells:
         )
         for name in Cells._fields:
             parts[name].append(getattr(shifted, name))
-    return grids[0] if len(grids) == 1 else Cells(**{name: np.concatenate(part) for name, part in parts.items()})
+    return Cells(**{name: np.concatenate(part) for name, part in parts.items()})
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(lengths).tolist()][: len(lengths)]
-
-
-def _split(local: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Key of the block, bit of the brick in it, bit of the cell in that; each of shape (n,)."""
-    block, brick, cell = local >> 4, (local >> 2) & 3, local & 3
-    key = (block[:, 0] << 42) | (block[:, 1] << 21) | block[:, 2]
-    return (
-        key,
-        (brick[:, 0] << 4) | (brick[:, 1] << 2) | brick[:, 2],
-        (cell[:, 0] << 4) | (cell[:, 1] << 2) | cell[:, 2],
-    )
-
-
-def _grid(coordinates: NDArray[np.int64], cell: float) -> Cells:
-    """The grid over cells (n, 3) that are all different and in its own order."""
-    low = coordinates.min(0) // _BLOCK * _BLOCK
-    size = (coordinates.max(0) // _BLOCK + 1) * _BLOCK - low
-    block, brick, inner = _split(coordinates - low)
-    new_block = np.diff(block, prepend=-1) != 0
-    new_brick = new_block | (np.diff(brick, prepend=-1) != 0)
-    brick_first = np.flatnonzero(new_brick)
-    block_first = np.flatnonzero(new_block[brick_first])
-    one = np.uint64(1)
-    brick_mask = np.bitwise_or.reduceat(one << inner.astype(np.uint64), brick_first)
-    block_mask = np.bitwise_or.reduceat(one << brick[brick_first].astype(np.uint64), block_first)
-    keys = block[brick_first][block_first]
-    slots = np.full(1 << max(2, (2 * len(keys) - 1).bit_length()), -1, np.int32)
-    _fill_slots(slots, keys)
-    empty = np.zeros(0, np.int32)
-    return Cells(
-        low[None], size[None], np.array([cell]), np.zeros(1, np.int64), np.array([len(slots) - 1]),
-        np.zeros(1, np.bool_), slots, keys, block_mask, block_first.astype(np.int32), brick_mask,
-        brick_first.astype(np.int32), empty, empty,
-    )  # fmt: skip
 
 
 def _overlaps(volumes: Volumes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -185,42 +201,36 @@ def _fill_slots(slots: Any, keys: Any) -> None:
         slots[at] = number
 
 
-@inline_kernel
-def _set_bits(word: Any) -> Any:
-    """How many bits are set."""
-    x = uint64(word)
-    x = x - ((x >> uint64(1)) & uint64(0x5555555555555555))
-    x = (x & uint64(0x3333333333333333)) + ((x >> uint64(2)) & uint64(0x3333333333333333))
-    x = (x + (x >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
-    return int64((x * uint64(0x0101010101010101)) >> uint64(56))
-
-
 class Walk(NamedTuple):
     """Where a ray is in a grid; made once a thread, started for every ray."""
 
     at: NDArray[np.int64]
-    """cell coordinates x, y, z, the numbers of the current block and brick, −1: not known yet, then `CELL`"""
+    """cell coordinates x, y, z, the numbers of the current region, block and brick, −1: not known yet, then `CELL`"""
     ray: NDArray[np.float64]
     """start x, y, z [cells], change a metre x, y, z, its inverse x, y, z, then `ENTRY`, `EXIT`, `END`, `AFTER`"""
+    met: NDArray[np.int64]
+    """scratch: volumes that the ray has passed, shape (m,)"""
+    met_ray: NDArray[np.float64]
+    """scratch: what is left of the ray behind each of them, where it was nearest and the spread there, shape (m, 3)"""
 
 
 ENTRY, EXIT, END, AFTER = 9, 10, 11, 12
 """rows of `Walk.ray`: where the ray entered and left the cell just found, where the walk ends, and where the last
 volume of a list was met [m]"""
-CELL = 5
+CELL = 6
 """row of `Walk.at`: the cell whose list is being gone through, −1 for none"""
-_LEVEL = 1e-12  # a ray along a wall of the grid never crosses it; [cells] a metre that count as none
+_LEVEL = 1e-12  # [cells] a metre that count as none: a ray along a wall of the grid never crosses it
 
 
 @kernel
 def new_walk() -> Any:
-    return Walk(np.zeros(6, np.int64), np.zeros(13, np.float64))
+    return Walk(np.zeros(7, np.int64), np.zeros(13, np.float64), np.zeros(64, np.int64), np.zeros((64, 3), np.float64))
 
 
-@kernel
+@inline_kernel
 def start_walk(
-    cells: Any, model: int, walk: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, end: float
-) -> bool:
+    cells: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, end: Any
+) -> Any:
     """Put a ray at the edge of a model's grid; False where it misses it before ``end`` [m]."""
     at, ray = walk.at, walk.ray
     scale = 1.0 / cells.cell[model]
@@ -236,94 +246,116 @@ def start_walk(
         s1 = (cells.size[model, a] - ray[a]) * ray[6 + a]
         enter = max(enter, min(s0, s1))
         leave = min(leave, max(s0, s1))
-    if not enter < leave:
-        return False
     for a in range(3):
-        at[a] = max(0, min(cells.size[model, a] - 1, math.floor(ray[a] + enter * ray[3 + a])))
-    at[3] = at[4] = at[CELL] = -1
+        at[a] = max(0, min(cells.size[model, a] - 1, int64(ray[a] + enter * ray[3 + a])))
+    at[3] = at[4] = at[5] = at[CELL] = -1
     ray[ENTRY] = ray[EXIT] = enter
     ray[END] = leave
-    return True
+    return enter < leave
 
 
-@kernel
-def next_cell(cells: Any, model: int, walk: Any) -> Any:
+@inline_kernel
+def next_cell(cells: Any, model: Any, walk: Any) -> Any:
     """Number of the next occupied cell on the ray, −1 when there is none; its entry and exit are in the walk."""
     at, ray = walk.at, walk.ray
-    block, brick = at[3], at[4]
-    while ray[EXIT] < ray[END]:
-        x, y, z = at[0], at[1], at[2]
-        found = int64(-1)
-        if block < 0:
-            block = _find_block(cells, model, x >> 4, y >> 4, z >> 4)
-        if block < 0:
-            level = 4
+    # Everything that the loop needs is in registers; the walk is written when a cell was found.
+    x, y, z = at[0], at[1], at[2]
+    region, block, brick = at[3], at[4], at[5]
+    px, py, pz, dx, dy, dz = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5]
+    ix, iy, iz = ray[6], ray[7], ray[8]
+    ux, uy, uz = int64(dx > 0), int64(dy > 0), int64(dz > 0)
+    way, end = ray[EXIT], ray[END]
+    entry, found = way, int64(-1)
+    while way < end and found < 0:
+        # The largest empty thing that the ray is in: a region (6), a block (4), a brick (2); else a cell (0).
+        level = int64(6)
+        if region < 0:
+            region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
+        if region >= 0:
+            level = int64(4)
+            if block < 0:
+                block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+            if block >= 0:
+                level = int64(2)
+                if brick < 0:
+                    brick = _inside(cells.block_mask[block], cells.block_first[block], x >> 2, y >> 2, z >> 2)
+                if brick >= 0:
+                    level = int64(0)
+                    found = _inside(cells.brick_mask[brick], cells.brick_first[brick], x, y, z)
+        # Leave it through the nearest wall. The way is measured from the start, so errors do not add up; along the
+        # other axes the ray stays inside what it leaves, so it is never stuck on an edge.
+        entry = way
+        cx, cy, cz = x >> level, y >> level, z >> level
+        wx, wy, wz = (
+            (((cx + ux) << level) - px) * ix, (((cy + uy) << level) - py) * iy, (((cz + uz) << level) - pz) * iz,
+        )  # fmt: skip
+        old_x, old_y, old_z = x, y, z
+        if wx <= wy and wx <= wz:
+            way = max(way, wx)
+            x = ((cx + ux) << level) - (1 - ux)
+            y, z = _within(cy, level, y, py + way * dy), _within(cz, level, z, pz + way * dz)
+            if x < 0 or x >= cells.size[model, 0]:
+                end = way
+        elif wy <= wz:
+            way = max(way, wy)
+            y = ((cy + uy) << level) - (1 - uy)
+            x, z = _within(cx, level, x, px + way * dx), _within(cz, level, z, pz + way * dz)
+            if y < 0 or y >= cells.size[model, 1]:
+                end = way
         else:
-            level = 0
-            if brick < 0:
-                bit = uint64((((x >> 2) & 3) << 4) | (((y >> 2) & 3) << 2) | ((z >> 2) & 3))
-                mask = cells.block_mask[block]
-                if (mask >> bit) & uint64(1) == uint64(0):
-                    level = 2
-                else:
-                    brick = cells.block_first[block] + _set_bits(mask & ((uint64(1) << bit) - uint64(1)))
-            if level == 0:
-                bit = uint64(((x & 3) << 4) | ((y & 3) << 2) | (z & 3))
-                mask = cells.brick_mask[brick]
-                if (mask >> bit) & uint64(1) != uint64(0):
-                    found = cells.brick_first[brick] + _set_bits(mask & ((uint64(1) << bit) - uint64(1)))
-                    ray[ENTRY] = ray[EXIT]
-        axis = _leave(at, ray, level)
-        moved = (at[0] ^ x) | (at[1] ^ y) | (at[2] ^ z)
+            way = max(way, wz)
+            z = ((cz + uz) << level) - (1 - uz)
+            x, y = _within(cx, level, x, px + way * dx), _within(cy, level, y, py + way * dy)
+            if z < 0 or z >= cells.size[model, 2]:
+                end = way
+        moved = (old_x ^ x) | (old_y ^ y) | (old_z ^ z)
         if moved >> 2:
             brick = int64(-1)
             if moved >> 4:
                 block = int64(-1)
-        outside = at[axis] < 0 or at[axis] >= cells.size[model, axis]
-        if outside:
-            ray[END] = ray[EXIT]
-        if found >= 0:
-            at[3], at[4] = block, brick
-            return found
-        if outside:
-            return -1
-    return -1
+                if moved >> 6:
+                    region = int64(-1)
+    at[0], at[1], at[2], at[3], at[4], at[5] = x, y, z, region, block, brick
+    ray[ENTRY], ray[EXIT], ray[END] = entry, way, end
+    return found
 
 
 @inline_kernel
-def _leave(at: Any, ray: Any, level: Any) -> Any:
-    """Go to the neighbour of the cell (level 0), brick (2) or block (4) that the ray is in; the axis it goes along.
-
-    The way is measured from the start, so errors do not add up; across the other two axes the ray stays inside
-    what it leaves, so it is never stuck on an edge.
-    """
-    axis, way = 0, math.inf
-    for a in range(3):
-        wall = (at[a] >> level) << level
-        if ray[3 + a] > 0:
-            wall += 1 << level
-        s = (wall - ray[a]) * ray[6 + a]
-        if s < way:
-            way, axis = s, a
-    way = max(way, ray[EXIT])
-    for a in range(3):
-        first = (at[a] >> level) << level
-        last = first + (1 << level) - 1
-        if a == axis:
-            at[a] = last + 1 if ray[3 + a] > 0 else first - 1
-        elif level > 0:
-            at[a] = max(first, min(last, int64(math.floor(ray[a] + way * ray[3 + a]))))
-    ray[EXIT] = way
-    return axis
+def _inside(mask: Any, first: Any, x: Any, y: Any, z: Any) -> Any:
+    """Number of the thing at (x, y, z) inside something with this mask, −1 where there is none."""
+    bit = uint64(((x & 3) << 4) | ((y & 3) << 2) | (z & 3))
+    number = int64(-1)
+    if (mask >> bit) & uint64(1) != uint64(0):
+        number = first + _set_bits(mask & ((uint64(1) << bit) - uint64(1)))
+    return number
 
 
 @inline_kernel
-def _find_block(cells: Any, model: Any, x: Any, y: Any, z: Any) -> Any:
-    key = (x << 42) | (y << 21) | z
+def _set_bits(word: Any) -> Any:
+    """How many bits are set."""
+    a = uint64(word)
+    a = a - ((a >> uint64(1)) & uint64(0x5555555555555555))
+    a = (a & uint64(0x3333333333333333)) + ((a >> uint64(2)) & uint64(0x3333333333333333))
+    a = (a + (a >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
+    return int64((a * uint64(0x0101010101010101)) >> uint64(56))
+
+
+@inline_kernel
+def _within(coarse: Any, level: Any, x: Any, place: Any) -> Any:
+    """The coordinate along an axis through which the ray does not leave."""
+    if level > 0:
+        first = coarse << level
+        x = max(first, min(first + (int64(1) << level) - 1, int64(place)))
+    return x
+
+
+@inline_kernel
+def _find_region(cells: Any, model: Any, x: Any, y: Any, z: Any) -> Any:
+    key = (x << 30) | (y << 15) | z
     first, mask = cells.slot_first[model], cells.slot_mask[model]
     slot = _slot(key, mask)
     number = int64(cells.slots[first + slot])
-    while number >= 0 and cells.block_key[number] != key:
+    while number >= 0 and cells.region_key[number] != key:
         slot = (slot + 1) & mask
         number = int64(cells.slots[first + slot])
     return number

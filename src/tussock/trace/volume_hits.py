@@ -1,9 +1,13 @@
-"""A ray meets volumes: it ends in one of them or passes them all.
+"""A ray meets volumes: it ends in one of them or gets away.
 
-Deschaud et al. (2012), section IV. Volumes are met in the order in which the ray crosses them. At each, chance
-decides by the permeability of the shell that the ray passes through; where the ray ends, its range is drawn from
-the Gaussian cut along the ray, eqs (2) and (3). Chance is a function of the pulse and the volume, not of the
-sub-ray: permeability was counted from whole pulses, so a volume is open or closed to a pulse as a whole.
+Deschaud et al. (2012), section IV. Volumes are met in the order in which the ray crosses them; what is left of it
+after each is the product of their permeabilities, each in the shell that the ray passes through. One number a pulse,
+drawn evenly, decides: the ray ends where what is left falls below it, which is the same as deciding anew at every
+volume. A ray that gets away is given back by the closure of the last volume it met. Where it ends, its range is drawn
+from the Gaussian cut along the ray, eqs (2) and (3).
+
+Chance belongs to the pulse, not to the sub-ray: permeability was counted from whole pulses, so all sub-rays of a pulse
+share its luck.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import int64
 from numpy.typing import NDArray
 
 from tussock.kernels import inline_kernel, kernel
@@ -23,6 +28,7 @@ from tussock.trace.volume_cells import AFTER, CELL, ENTRY, EXIT, Cells, cells_of
 __all__ = ["Gaussians", "closest", "end_in_volumes", "gaussians_of", "next_volume", "shell_of"]
 
 _VOLUME = int(Purpose.VOLUME)
+_SHARE = 1.0 / 65535.0
 
 
 class Gaussians(NamedTuple):
@@ -33,6 +39,7 @@ class Gaussians(NamedTuple):
     precisions: NDArray[np.float32]
     shells: NDArray[np.uint16]
     """shape (n, s)"""
+    closure: NDArray[np.uint16]
     edges2: NDArray[np.float32]
     """squared outer distances of the shells of each model, shape (k, s); a shell that a model has not is NaN"""
     intensity: NDArray[np.float32]
@@ -51,11 +58,13 @@ def gaussians_of(models: Sequence[Volumes]) -> Gaussians:
         if shells.shape[1] < most:
             shells = np.pad(shells, ((0, 0), (0, most - shells.shape[1])))
         grids.append(grid)
-        columns.append([array[rows] for array in (model.means, model.precisions, shells, model.intensity)])
-    means, precisions, shells, intensity = (
+        arrays = (model.means, model.precisions, shells, model.closure, model.intensity)
+        columns.append([array[rows] for array in arrays])
+    means, precisions, shells, closure, intensity = (
         part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*columns, strict=True)
     )
-    return Gaussians(joined(grids, [len(model) for model in models]), means, precisions, shells, edges2, intensity)
+    cells = joined(grids, [len(model) for model in models])
+    return Gaussians(cells, means, precisions, shells, closure, edges2, intensity)
 
 
 @inline_kernel
@@ -71,10 +80,10 @@ def closest(means: Any, precisions: Any, i: Any, ox: Any, oy: Any, oz: Any, dx: 
     xx, xy, xz = precisions[i, 0], precisions[i, 1], precisions[i, 2]
     yy, yz, zz = precisions[i, 3], precisions[i, 4], precisions[i, 5]
     gx, gy, gz = xx * dx + xy * dy + xz * dz, xy * dx + yy * dy + yz * dz, xz * dx + yz * dy + zz * dz
-    along = gx * dx + gy * dy + gz * dz
+    along = 1.0 / (gx * dx + gy * dy + gz * dz)
     across = gx * wx + gy * wy + gz * wz
     whole = wx * (xx * wx + xy * wy + xz * wz) + wy * (xy * wx + yy * wy + yz * wz) + wz * (xz * wx + yz * wy + zz * wz)
-    return foot + across / along, 1.0 / math.sqrt(along), max(whole - across * across / along, 0.0)
+    return foot + across * along, math.sqrt(along), max(whole - across * across * along, 0.0)
 
 
 @inline_kernel
@@ -88,67 +97,90 @@ def shell_of(edges2: Any, model: Any, distance2: Any) -> Any:
     return found
 
 
-@kernel
-def next_volume(
-    gaussians: Any, model: int, walk: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
-) -> Any:
-    """The next volume on a ray: its number, −1 when there is none, and what `closest` says of it."""
-    cells = gaussians.cells
-    while True:
+@inline_kernel
+def next_volume(gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any) -> Any:
+    """The next volume on a ray: its number, −1 when there is none, the shell, −1 outside all, and `closest`'s t, σ."""
+    found, shell, t, sigma, distance2 = int64(-1), -1, math.inf, 0.0, math.inf
+    searching = True
+    while searching:
         cell = walk.at[CELL]
         if cell >= 0:
-            # A volume reaches into several cells; it is met in the one where the ray is nearest to it.
-            after, enter, leave = walk.ray[AFTER], walk.ray[ENTRY], walk.ray[EXIT]
-            best, best_t, best_sigma, best2 = -1, math.inf, 0.0, 0.0
-            for row in range(cells.list_start[cell], cells.list_start[cell + 1]):
-                i = cells.listed[row]
-                t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, i, ox, oy, oz, dx, dy, dz)
-                if enter <= t < leave and after < t < best_t:
-                    best, best_t, best_sigma, best2 = i, t, sigma, distance2
-            if best >= 0:
-                walk.ray[AFTER] = best_t
-                return best, best_t, best_sigma, best2
-            walk.at[CELL] = -1
-        cell = next_cell(cells, model, walk)
-        if cell < 0:
-            return -1, math.inf, 0.0, 0.0
-        if not cells.listing[model]:
-            t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, cell, ox, oy, oz, dx, dy, dz)
-            return cell, t, sigma, distance2
-        walk.at[CELL], walk.ray[AFTER] = cell, -math.inf
+            found, t, sigma, distance2 = _next_listed(gaussians, walk, cell, ox, oy, oz, dx, dy, dz)
+            searching = found < 0
+            if searching:
+                walk.at[CELL] = -1
+        else:
+            cell = next_cell(gaussians.cells, model, walk)
+            if cell < 0:
+                searching = False
+            elif gaussians.cells.listing[model]:
+                walk.at[CELL], walk.ray[AFTER] = cell, -math.inf
+            else:
+                t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, cell, ox, oy, oz, dx, dy, dz)
+                found, searching = cell, False
+    if found >= 0:
+        shell = shell_of(gaussians.edges2, model, distance2)
+    return found, shell, t, sigma
 
 
 @kernel
-def end_in_volumes(
-    gaussians: Any, model: int, walk: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float,
-    limit: float, key0: Any, key1: Any, pulse: Any, frame: Any, salt: Any,
-) -> Any:  # fmt: skip
-    """Range [m] and number of the volume that a ray ends in before ``limit``; infinity and −1 where it passes all.
+def _next_listed(
+    gaussians: Any, walk: Any, cell: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
+) -> Any:
+    """The next volume in the list of a cell: number, −1 for none, and what `closest` says.
 
-    The ray is given in the model's coordinates; ``salt`` tells the copies of a model apart.
+    A volume reaches into several cells; it is met in the one where the ray is nearest to it.
     """
-    if not start_walk(gaussians.cells, model, walk, ox, oy, oz, dx, dy, dz, limit):
-        return math.inf, -1
-    while True:
-        i, t, sigma, distance2 = next_volume(gaussians, model, walk, ox, oy, oz, dx, dy, dz)
-        if i < 0:
-            return math.inf, -1
-        hit = _drawn(gaussians, model, i, t, sigma, distance2, key0, key1, pulse, frame, salt)
-        if hit < math.inf:
-            # Beyond the limit the surface there is met first.
-            return (max(hit, 0.0), i) if hit < limit else (math.inf, -1)
+    cells = gaussians.cells
+    after, enter, leave = walk.ray[AFTER], walk.ray[ENTRY], walk.ray[EXIT]
+    best, best_t, best_sigma, best2 = int64(-1), math.inf, 0.0, math.inf
+    for row in range(cells.list_start[cell], cells.list_start[cell + 1]):
+        i = int64(cells.listed[row])
+        t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, i, ox, oy, oz, dx, dy, dz)
+        if enter <= t < leave and after < t < best_t:
+            best, best_t, best_sigma, best2 = i, t, sigma, distance2
+    if best >= 0:
+        walk.ray[AFTER] = best_t
+    return best, best_t, best_sigma, best2
 
 
 @inline_kernel
-def _drawn(
-    gaussians: Any, model: Any, i: Any, t: Any, sigma: Any, distance2: Any, key0: Any, key1: Any, pulse: Any,
-    frame: Any, salt: Any,
+def end_in_volumes(
+    gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, limit: Any,
+    open_end: Any, key0: Any, key1: Any, pulse: Any, frame: Any, salt: Any,
 ) -> Any:  # fmt: skip
-    """The range at which a ray ends in volume ``i``, infinity where it passes."""
-    shell = shell_of(gaussians.edges2, model, distance2)
-    drawn = math.inf
-    if shell >= 0 and gaussians.shells[i, shell] < np.uint16(65535):
-        words = philox(key0, key1, pulse, frame, i + salt, _VOLUME)
-        if words[0] >> np.uint32(16) >= np.uint32(gaussians.shells[i, shell]):
-            drawn = t + sigma * normal_pair(words[1], words[2])[0]
-    return drawn
+    """Range [m] and number of the volume that a ray ends in before ``limit``; infinity and −1 where it gets away.
+
+    The ray is given in the model's coordinates. ``open_end``: nothing stands at the limit, so a ray that passes all
+    volumes gets away, and their closure has a say. ``salt`` tells the copies of a model apart.
+    """
+    words = philox(key0, key1, pulse, frame, salt, _VOLUME)
+    luck = (words[0] + 0.5) * 2.0**-32
+    left, passed = 1.0, 0
+    found, where, spread = int64(-1), math.inf, 0.0
+    met, met_ray = walk.met, walk.met_ray
+    going = start_walk(gaussians.cells, model, walk, ox, oy, oz, dx, dy, dz, limit)
+    while going:
+        i, shell, t, sigma = next_volume(gaussians, model, walk, ox, oy, oz, dx, dy, dz)
+        going = i >= 0
+        if shell >= 0:
+            left *= gaussians.shells[i, shell] * _SHARE
+            if left < luck:
+                found, where, spread, going = i, t, sigma, False
+            elif passed < len(met):
+                met[passed] = i
+                met_ray[passed, 0], met_ray[passed, 1], met_ray[passed, 2] = left, t, sigma
+                passed += 1
+    if found < 0 and passed > 0 and open_end and words[3] < gaussians.closure[met[passed - 1]] * 2.0**16:
+        # It ends after all: in one of the volumes on its way, each as likely as before. Its luck, evenly spread from
+        # 0 to what was left, is spread over what was not.
+        luck = left + (1.0 - left) * (luck / left)
+        k = 0
+        while k < passed - 1 and met_ray[k, 0] >= luck:
+            k += 1
+        found, where, spread = met[k], met_ray[k, 1], met_ray[k, 2]
+    if found >= 0:
+        where = max(where + spread * normal_pair(words[1], words[2])[0], 0.0)
+        if where >= limit:  # the surface that stands there is met first
+            found, where = int64(-1), math.inf
+    return where, found

@@ -33,6 +33,8 @@ _HOMES = {
     "tagged-vegetation": "tagged_vegetation",
     "packets": "packets",
     "learned-vegetation": "learned_vegetation",
+    "volume-transfer": "volume_transfer",
+    "vls-128-volumes": "vls128_volumes",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,11 +102,14 @@ class Datagram(NamedTuple):
     payload: bytes
 
 
-def read_capture(path: Path) -> Iterator[Datagram]:
-    """The UDP datagrams of a capture, one after the other; a broken or cut file is an `InputError`."""
+def read_capture(path: Path, *, cut: Literal["pass", "refuse"] = "pass") -> Iterator[Datagram]:
+    """The UDP datagrams of a capture, one after the other; a broken or cut file is an `InputError`.
+
+    ``cut`` says what happens to records that were recorded in part, by too short a snap length.
+    """
     try:
         with path.open("rb") as file:
-            yield from _datagrams(file, path)
+            yield from _datagrams(file, path, refuse_cut=cut == "refuse")
     except FileNotFoundError:
         raise InputError(f"{path}: no such capture") from None
     except IsADirectoryError:
@@ -124,7 +127,7 @@ def read_payloads(path: Path, *, size: int = 1206) -> tuple[NDArray[np.uint8], N
     return payloads, np.array([d.time for d in chosen])
 
 
-def _datagrams(file: IO[bytes], path: Path) -> Iterator[Datagram]:
+def _datagrams(file: IO[bytes], path: Path, *, refuse_cut: bool) -> Iterator[Datagram]:
     order, tick, link = _file_header(file.read(24), path)
     number = 0
     while head := file.read(_RECORD):
@@ -132,12 +135,17 @@ def _datagrams(file: IO[bytes], path: Path) -> Iterator[Datagram]:
         cut = InputError(f"{path}: ends in the middle of record {number}; the capture was cut")
         if len(head) < _RECORD:
             raise cut
-        seconds, part, size, _ = struct.unpack(order + "IIII", head)
+        seconds, part, size, sent = struct.unpack(order + "IIII", head)
         if size > _LONGEST_RECORD:
             raise InputError(f"{path}: record {number} claims {size} bytes; the capture is damaged")
         frame = file.read(size)
         if len(frame) < size:
             raise cut
+        if refuse_cut and size < sent:
+            raise InputError.of(
+                f"{path}: record {number}", f"must hold all {sent} bytes that were sent", size,
+                "record it again with a longer snap length",
+            )  # fmt: skip
         found = _udp(frame, link)
         if found is not None:
             yield Datagram(seconds + part * tick, *found)

@@ -1,0 +1,75 @@
+"""``tussock compare``: how like a simulated scan is to a real one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tussock.cli.scans import ModelOption
+
+__all__ = ["compare"]
+
+
+def compare(
+    real: Annotated[Path, typer.Argument(help="The real scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    simulated: Annotated[Path, typer.Argument(help="The simulated scan, with its pulses without return (--misses).")],
+    angle_deg: Annotated[float, typer.Option(help="Width of an angle bin [deg].")] = 0.09,
+    range_m: Annotated[float, typer.Option(help="Width of a range bin [m].")] = 0.002,
+    box: Annotated[
+        str | None, typer.Option(help="Only pulses that pass through x0,y0,z0,x1,y1,z1 [m], in each scan's own frame.")
+    ] = None,
+    returns_only: Annotated[
+        bool, typer.Option("--returns-only", help="Leave pulses without return out, where a file has none.")
+    ] = False,
+    model: ModelOption = None,
+    turns: Annotated[str | None, typer.Option(help="Revolutions of the real scan, as 0,1 or 0-2.")] = None,
+    simulated_turns: Annotated[str | None, typer.Option(help="Revolutions of the simulated scan.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw both to this PNG.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
+) -> None:
+    """Bhattacharyya distance of the histograms over angle and range, hit rates and range quantiles."""
+    import math
+
+    from rich.markup import escape
+    from rich.table import Table
+
+    from tussock.cli.console import out, print_json, waiting
+    from tussock.cli.scans import open_scan, parse_box
+    from tussock.learn.compare_picture import draw_comparison
+    from tussock.learn.drawing import check_picture
+    from tussock.learn.scores import QUANTILES
+    from tussock.learn.scores import compare as score_of
+    from tussock.learn.through_box import through_box
+
+    if picture is not None:
+        check_picture(picture, force=force)
+    with waiting("reading", quiet=as_json):
+        one = open_scan(real, model=model, turns=turns)
+        two = open_scan(simulated, model=model if simulated.suffix == ".pcap" else None, turns=simulated_turns)
+    if box is not None:
+        one, two = (through_box(beams, parse_box(box)) for beams in (one, two))
+    if returns_only:
+        one, two = one.select(one.hit), two.select(two.hit)
+    score = score_of(one, two, angle_bin=math.radians(angle_deg), range_bin=range_m)
+    if picture is not None:
+        draw_comparison(one, two, score, picture, title=f"{real.name} and {simulated.name}", force=force)
+    if as_json:
+        print_json(score.plain())
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "real", "simulated", "difference"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    table.add_row("pulses", f"{score.real_pulses:,}", f"{score.simulated_pulses:,}", "")
+    table.add_row(
+        "hit rate", f"{score.real_hit_rate:.4f}", f"{score.simulated_hit_rate:.4f}", f"{score.hit_rate_difference:+.4f}"
+    )
+    rows = zip(QUANTILES, score.real_quantiles, score.simulated_quantiles, score.quantile_differences, strict=True)
+    for share, mine, other, apart in rows:
+        table.add_row(escape(f"range, {share:.0%} [m]"), f"{mine:.3f}", f"{other:.3f}", f"{apart:+.3f}")
+    out.print(table)
+    out.print(f"Bhattacharyya distance {score.distance:.4f}")
+    if picture is not None:
+        out.print(f"drew {picture}")

@@ -1,0 +1,93 @@
+"""``tussock learn``: volumes from a scan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
+from tussock.errors import InputError, nearest
+
+__all__ = ["learn"]
+
+_PARTITIONS = ("voxels", "two-means", "growing")
+
+
+def learn(
+    capture: Annotated[Path, typer.Argument(help="A scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write (.volumes).")],
+    voxel_m: Annotated[
+        float | None,
+        typer.Option(help="Side of a voxel, or size of an ellipsoid [m]; chosen by held-out beams if not given."),
+    ] = None,
+    tau: Annotated[float, typer.Option(help="Mahalanobis distance within which a beam meets a volume.")] = 2.0,
+    partition: Annotated[str, typer.Option(help="voxels, two-means or growing.")] = "voxels",
+    box: Annotated[
+        str | None, typer.Option(help="Learn from the returns in x0,y0,z0,x1,y1,z1 only [m], in the scan's frame.")
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="One permeability a volume, exactly as in the paper.")] = False,
+    origin: OriginOption = None,
+    trajectory: PathOption = None,
+    model: ModelOption = None,
+    turns: TurnsOption = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the volumes as ellipsoids to this PNG.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
+) -> None:
+    """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
+    from tussock.cli.scans import open_scan, parse_box
+    from tussock.learn.drawing import check_picture
+    from tussock.learn.learner import learn as learn_volumes
+    from tussock.learn.likelihood import choose_voxel
+    from tussock.learn.volume_picture import draw_volumes
+    from tussock.learn.voxels import check_voxel
+    from tussock.scene.volume_file import check_volume_path, save_volumes
+    from tussock.scene.volumes import check_tau
+
+    if partition not in _PARTITIONS:
+        raise InputError(f"partition {partition!r}: no such partition; {nearest(partition, _PARTITIONS)}")
+    check_tau(tau)
+    if voxel_m is not None:
+        check_voxel(voxel_m)
+    check_volume_path(out, force=force)
+    if picture is not None:
+        check_picture(picture, force=force)
+    corners = None if box is None else parse_box(box)
+    with waiting("reading", quiet=as_json):
+        beams = open_scan(capture, origin, trajectory, model, turns)
+    chosen = voxel_m
+    if chosen is None:
+        with waiting("choosing the size", quiet=as_json):
+            chosen = choose_voxel(beams, method=partition, tau=tau, plain=plain, box=corners, threads=threads)  # type: ignore[arg-type]
+    with waiting("learning", quiet=as_json) as learned:
+        volumes = learn_volumes(
+            beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
+        )  # fmt: skip
+    save_volumes(volumes, out, force=force)
+    if picture is not None:
+        draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
+    returns = int((beams.hit if corners is None else beams.inside(corners)).sum())
+    if as_json:
+        print_json(
+            {
+                "beams": len(beams), "returns": returns, "volumes": len(volumes), "voxel_m": chosen,
+                "partition": partition, "tau": tau, "bytes_per_volume": volumes.nbytes / len(volumes),
+                "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
+                "files": [str(file) for file in (out, picture) if file is not None],
+            }
+        )  # fmt: skip
+        return
+    how = "given" if voxel_m is not None else "chosen by held-out beams"
+    console.print(f"{capture.name}: {len(beams):,} beams, {returns:,} returns to learn from")
+    console.print(
+        f"{len(volumes):,} volumes at {chosen:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
+        f"{learned['seconds']:.1f} s"
+    )
+    console.print(f"wrote {out} ({out.stat().st_size / 1e6:.2f} MB)")
+    if picture is not None:
+        console.print(f"drew {picture}")

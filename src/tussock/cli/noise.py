@@ -1,0 +1,132 @@
+"""``tussock noise``: how much vegetation scatters the range, and a scene that scatters as much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
+from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.learn.match_response import Match
+    from tussock.learn.noise import Scatter
+
+__all__ = ["noise"]
+
+
+def noise(
+    capture: Annotated[Path, typer.Argument(help="A scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    box: Annotated[str, typer.Option(help="Where the vegetation is: x0,y0,z0,x1,y1,z1 [m], in the scan's frame.")],
+    window_deg: Annotated[float, typer.Option(help="Neighbours lie within this angle to either side [deg].")] = 1.0,
+    origin: OriginOption = None,
+    trajectory: PathOption = None,
+    model: ModelOption = None,
+    turns: TurnsOption = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw it to this PNG.")] = None,
+    match: Annotated[
+        str | None, typer.Option(help="A scene whose vegetation shall scatter as much; needs --sensor and --out.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The scene file to write (.toml).")] = None,
+    sensor: Annotated[str | None, typer.Option(help="The sensor that scans the scene.")] = None,
+    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of that sensor [m, deg].")] = None,
+    match_box: Annotated[
+        str | None,
+        typer.Option(help="Box in the world in which the scene's scan is measured; tagged shapes if not given."),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="Scans of the scene that the variance is taken from.")] = 4,
+    seed: Annotated[int | None, typer.Option(help="Seed of the scene's scans.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
+) -> None:
+    """Measure the range scatter of vegetation in a box: measured − expected range, ring by ring and in all."""
+    import numpy as np
+
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
+    from tussock.cli.scans import open_scan, parse_box
+    from tussock.learn.drawing import check_picture
+    from tussock.learn.noise import measure_scatter
+    from tussock.learn.noise_picture import draw_scatter
+
+    given = [("--out", out), ("--sensor", sensor), ("--pose", pose), ("--match-box", match_box)]
+    if match is None and (surplus := [name for name, value in given if value is not None]):
+        raise InputError(f"{surplus[0]}: goes with --match only")
+    if match is not None and (missing := [name for name, value in given[:2] if value is None]):
+        raise InputError(f"{missing[0]}: is required with --match")
+    if picture is not None:
+        check_picture(picture, force=force)
+    corners = parse_box(box)
+    with waiting("reading", quiet=as_json):
+        beams = open_scan(capture, origin, trajectory, model, turns)
+    scatter = measure_scatter(beams, corners, window=float(np.deg2rad(window_deg)))
+    if picture is not None:
+        draw_scatter(scatter, beams, picture, title=f"Range scatter in {capture.name}", force=force)
+    found = None
+    if match is not None and out is not None and sensor is not None:
+        with waiting("matching", quiet=as_json):
+            inside = None if match_box is None else parse_box(match_box)
+            found = _match(match, out, sensor, pose, scatter, inside, window_deg, frames, seed, threads, force)
+    if as_json:
+        print_json(_plain(scatter, found))
+        return
+    _print_table(scatter)
+    if picture is not None:
+        console.print(f"drew {picture}")
+    if found is not None:
+        console.print(
+            f"{found.scene.name}: variance {found.before.variance:.4f} m² without a response, {found.after.variance:.4f} "
+            f"m² with σ {found.sigma:g} m ({found.after.count:,} points, mean {found.after.mean:+.4f} m)"
+        )
+        console.print(f"wrote {out}")
+
+
+def _match(
+    name: str, out: Path, sensor: str, pose: str | None, scatter: Scatter, box: list[float] | None, window_deg: float,
+    frames: int, seed: int | None, threads: int | None, force: bool,
+) -> Match:  # fmt: skip
+    import numpy as np
+
+    from tussock.cli.sources import open_source
+    from tussock.learn.match_response import match_response
+    from tussock.scene.scene_save import save_scene
+    from tussock.whole_files import check_writable
+
+    check_writable(out, force=force)
+    source = open_source(name)
+    station = source.station(sensor, pose, None)
+    assert station.sensor is not None
+    found = match_response(
+        source.scene, station.sensor, station.place, scatter.variance, box=box, window=float(np.deg2rad(window_deg)),
+        frames=frames, seed=source.seed if seed is None else seed, threads=threads,
+    )  # fmt: skip
+    save_scene(found.scene, out, force=force)
+    return found
+
+
+def _plain(scatter: Scatter, found: Match | None) -> dict[str, Any]:
+    data: dict[str, Any] = scatter.plain() | {"alone": scatter.alone}
+    data["rings"] = [{"ring": ring} | part.plain() for ring, part in scatter.by_ring().items()]
+    if found is not None:
+        data["match"] = {"sigma_m": found.sigma, "before": found.before.plain(), "after": found.after.plain()}
+    return data
+
+
+def _print_table(scatter: Scatter) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from tussock.cli.console import out as console
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("ring", "points", "mean [m]", "variance [m²]", "σ of one range [m]"):
+        table.add_column(escape(heading), justify="right")
+    rows: list[tuple[str, Scatter]] = [(str(ring), part) for ring, part in scatter.by_ring().items()]
+    for name, part in [*rows, ("all", scatter)]:
+        table.add_row(name, f"{part.count:,}", f"{part.mean:+.4f}", f"{part.variance:.4f}", f"{part.sigma:.4f}")
+    console.print(table)
+    if scatter.alone:
+        console.print(f"{scatter.alone:,} points have no neighbour in their ring and are left out")

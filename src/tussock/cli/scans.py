@@ -1,0 +1,74 @@
+"""Options that commands about scans share: which file, how it is read, which part of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.learn.beams import Beams
+
+__all__ = ["ModelOption", "OriginOption", "PathOption", "TurnsOption", "open_scan", "parse_box"]
+
+OriginOption = Annotated[
+    str | None, typer.Option("--origin", help="x,y,z that all points of a file from elsewhere were measured from [m].")
+]
+PathOption = Annotated[
+    Path | None, typer.Option("--trajectory", help="Where points were measured from over time: a TUM or CSV file.")
+]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", help="The sensor of a capture whose packets do not name it, as hdl-64e-s3.")
+]
+TurnsOption = Annotated[
+    str | None, typer.Option("--turns", help="Revolutions to use, from 0, as 0,1 or 0-2; all if not given.")
+]
+
+
+def parse_box(text: str) -> list[float]:
+    """``x0,y0,z0,x1,y1,z1`` [m]."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 6:
+        raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 [m]", text)
+    return numbers
+
+
+def open_scan(
+    path: Path, origin: str | None = None, trajectory: Path | None = None, model: str | None = None,
+    turns: str | None = None,
+) -> Beams:  # fmt: skip
+    """The beams of a file, read as the options say."""
+    from tussock.learn.read_beams import load_beams
+    from tussock.poses import Trajectory
+
+    return load_beams(
+        path,
+        origin=None if origin is None else _three(origin),
+        trajectory=None if trajectory is None else Trajectory.load(trajectory),
+        model=model,
+        turns=None if turns is None else _numbers(turns),
+    )
+
+
+def _three(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError.of("origin", "must be x,y,z [m]", text) from None
+
+
+def _numbers(text: str) -> list[int]:
+    """``0,2-4`` as 0, 2, 3, 4."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
+            raise InputError.of("turns", "must be numbers from 0, as 0,1 or 0-2", text)
+        found += range(int(first), int(last if dash else first) + 1)
+    return found

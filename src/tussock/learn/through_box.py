@@ -1,0 +1,41 @@
+"""Which beams have to do with a box: those whose line passes through it, wherever they ended.
+
+Points in a box say nothing of the pulses that went through it. Hit rates and scores of a part of a scan need both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.learn.beams import Beams
+
+__all__ = ["box_corners", "through_box"]
+
+
+def box_corners(box: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lowest and the highest corner [m] of x0, y0, z0, x1, y1, z1."""
+    corners = np.asarray(box, float).reshape(-1)
+    if corners.shape != (6,) or not np.isfinite(corners).all() or not (corners[:3] < corners[3:]).all():
+        raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 with x0 < x1 and so on [m]", list(box))
+    return corners[:3], corners[3:]
+
+
+def through_box(beams: Beams, box: Sequence[float]) -> Beams:
+    """The beams whose line, from the sensor on, meets a box (x0, y0, z0, x1, y1, z1) [m]."""
+    low, high = box_corners(box)
+    # The three slabs: a beam is in the box from the last that it enters to the first that it leaves.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = (low - beams.origins) / beams.directions
+        two = (high - beams.origins) / beams.directions
+    inside = (beams.origins >= low) & (beams.origins <= high)
+    along = beams.directions == 0
+    enter = np.where(along, np.where(inside, -np.inf, np.inf), np.minimum(one, two)).max(1)
+    leave = np.where(along, np.where(inside, np.inf, -np.inf), np.maximum(one, two)).min(1)
+    meets = (enter <= leave) & (leave >= 0)
+    if not meets.any():
+        raise InputError.of("box", "no beam passes through the box", list(box))
+    return beams.select(meets)

@@ -1,0 +1,211 @@
+"""noise, learn and compare from the command line: results, and one line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tussock.cli.app import main
+from tussock.poses import Pose
+from tussock.scene.material import Material
+from tussock.scene.primitives import box, plane
+from tussock.scene.response import VegetationResponse
+from tussock.scene.scene import Scene
+from tussock.scene.scene_file import load_scene
+from tussock.scene.scene_save import save_scene
+from tussock.scene.volume_file import load_volumes
+from tussock.sensors.catalogue import load_sensor
+from tussock.simulate import scan
+from tussock.wire.runs import open_run
+from tussock.write.formats import save_frame
+
+BOX = "6,-6,-1.4,14,6,3"
+"""around the hedge, as the sensor sees it"""
+
+
+def yard(sigma: float | None) -> Scene:
+    """A flat hedge ahead on the ground, and a wall far behind."""
+    hedge = Material(name="hedge", reflectance=0.6)
+    scene = Scene("yard")
+    scene.add(plane((80, 80), material=hedge), name="ground")
+    scene.add(
+        box((0.2, 10, 2.4), material=hedge), name="hedge", position=(9, 0, 1.4), tags=["vegetation"],
+        response=None if sigma is None else VegetationResponse(sigma_m=sigma),
+    )  # fmt: skip
+    scene.add(box((0.2, 60, 8), material=hedge), name="wall", position=(30, 0, 4))
+    return scene
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory):
+    """A folder with a capture, frames and a scene file."""
+    folder = tmp_path_factory.mktemp("scans")
+    sensor = load_sensor("vlp-16").with_(**{"noise.ray_sigma_m": 0.0})
+    frames = [scan(yard(0.4), sensor, Pose.at(0, 0, 1.5), seed=seed, frame=seed, keep_misses=True) for seed in range(3)]
+    with open_run(folder / "run.pcap", sensor) as run:
+        for frame in frames:
+            run.write(frame)
+    for number, frame in enumerate(frames):
+        save_frame(frame, folder / f"f{number}.npz")
+    save_scene(yard(None), folder / "yard.toml")
+    (folder / "cut.pcap").write_bytes((folder / "run.pcap").read_bytes()[:-100])
+    raw = bytearray((folder / "run.pcap").read_bytes())
+    raw[24 + 16 + 42 + 1206 - 1] = 0x55
+    (folder / "odd.pcap").write_bytes(raw)
+    return folder
+
+
+@pytest.fixture
+def tussock(monkeypatch, capsys, tmp_path, scans):
+    """Run the command line in an empty folder; names of scans are found where they are."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        found = [
+            str(scans / word) if isinstance(word, str) and (scans / word).is_file() else str(word) for word in words
+        ]
+        monkeypatch.setattr(sys, "argv", ["tussock", *found])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+def test_noise_of_a_capture_as_table_picture_and_json(tussock, tmp_path) -> None:
+    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+    status, out, _ = tussock("noise", "run.pcap", "--box", BOX, "--picture", "n.png")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].split() == ["ring", "points", "mean", "[m]", "variance", "[m²]", "σ", "of", "one", "range", "[m]"]
+    assert any(line.split()[:1] == ["all"] for line in lines) and (tmp_path / "n.png").stat().st_size > 20_000
+    status, out, _ = tussock("noise", "run.pcap", "--box", BOX, "--json", "--turns", "0-1")
+    said = json.loads(out)
+    assert said["sigma_m"] == pytest.approx(0.4, rel=0.06)
+    assert said["points"] == sum(ring["points"] for ring in said["rings"]) > 2000
+    assert {"ring", "points", "mean_m", "variance_m2", "sigma_m"} == set(said["rings"][0])
+
+
+def test_noise_of_a_frame_agrees_with_that_of_its_capture(tussock) -> None:
+    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+    of_frames = []
+    for name in ("f0.npz", "f1.npz", "f2.npz"):
+        status, out, _ = tussock("noise", name, "--box", "6,-6,0.1,14,6,4.5", "--json")
+        assert status == 0
+        of_frames.append(json.loads(out))
+    _, out, _ = tussock("noise", "run.pcap", "--box", BOX, "--json")
+    of_capture = json.loads(out)
+    # The two split revolutions elsewhere.
+    assert sum(one["points"] for one in of_frames) == pytest.approx(of_capture["points"], rel=0.02)
+    assert np.mean([one["variance_m2"] for one in of_frames]) == pytest.approx(of_capture["variance_m2"], rel=0.05)
+    assert [ring["ring"] for ring in of_frames[0]["rings"]] == [ring["ring"] for ring in of_capture["rings"]]
+
+
+def test_match_writes_a_scene_that_scatters_as_much(tussock, tmp_path) -> None:
+    words = ["noise", "f0.npz", "--box", "6,-6,0.1,14,6,4.5"]
+    more = ["--match", "yard.toml", "--sensor", "vlp-16", "--pose", "0,0,1.5", "--out", "new.toml"]
+    status, out, err = tussock(*words, *more, "--json")
+    assert status == 0, err
+    said = json.loads(out)
+    assert said["match"]["sigma_m"] == pytest.approx(0.4, rel=0.08)
+    assert said["match"]["after"]["variance_m2"] == pytest.approx(said["variance_m2"], rel=0.08)
+    assert load_scene(tmp_path / "new.toml")["hedge"].response == VegetationResponse(sigma_m=said["match"]["sigma_m"])
+    status, _, err = tussock(*words, *more)
+    assert status == 2 and "new.toml: exists already" in err
+    status, out, _ = tussock(*words, *more, "--force", "--match-box", "6,-6,0.1,14,6,4.5")
+    assert status == 0 and "wrote new.toml" in out
+
+
+def test_learn_writes_volumes_and_their_picture(tussock, tmp_path) -> None:
+    inside = "6,-6,0.1,14,6,4.5"
+    status, out, err = tussock("learn", "f0.npz", "--out", "h.volumes", "--box", inside, "--voxel-m", "0.5", "--picture", "h.png")  # fmt: skip
+    assert status == 0, err
+    assert "at 0.5 m (given)" in out and "wrote h.volumes" in out and (tmp_path / "h.png").exists()
+    volumes = load_volumes(tmp_path / "h.volumes")
+    assert volumes.partition == "voxels" and len(volumes) > 20
+    assert (volumes.means >= [6, -6, 0.1]).all() and (volumes.means <= [14, 6, 4.5]).all()
+    status, out, _ = tussock("learn", "f0.npz", "--out", "g.volumes", "--box", inside, "--partition", "growing", "--voxel-m", "0.5", "--tau", "1.5", "--json")  # fmt: skip
+    said = json.loads(out)
+    assert said["partition"] == "growing" and load_volumes(tmp_path / "g.volumes").tau == 1.5
+    assert said["bytes_per_volume"] <= 100
+    status, out, _ = tussock("learn", "f0.npz", "--out", "c.volumes", "--box", inside)
+    assert status == 0 and "chosen by held-out beams" in out
+
+
+def test_compare_two_scans(tussock, tmp_path) -> None:
+    coarse = ["--angle-deg", "1", "--range-m", "0.5"]
+    status, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--picture", "c.png")
+    assert status == 0
+    assert "Bhattacharyya distance" in out and "range, 50% [m]" in out and (tmp_path / "c.png").exists()
+    _, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--json")
+    whole = json.loads(out)
+    assert 0 < whole["distance"] < 0.1
+    assert abs(whole["hit_rate_difference"]) < 0.01 and len(whole["quantile_differences"]) == 5
+    _, out, _ = tussock("compare", "f0.npz", "f0.npz", "--json")
+    assert json.loads(out)["distance"] == pytest.approx(0, abs=1e-9)
+    _, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--json", "--box", "8,-5,0.2,10,5,2.6")
+    part = json.loads(out)
+    assert part["real_pulses"] < whole["real_pulses"] / 4 and part["distance"] > whole["distance"]
+    _, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--json", "--returns-only")
+    assert json.loads(out)["real_hit_rate"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["noise", "f0.npz"], "Missing option '--box'"),
+        (["noise", "f0.npz", "--box", "1,2,3"], "box: must be x0,y0,z0,x1,y1,z1"),
+        (["noise", "f0.npz", "--box", "0,0,50,1,1,51"], "no points in the box"),
+        (["noise", "f0.npz", "--box", BOX, "--window-deg", "0"], "window: must be an angle above 0"),
+        (["noise", "f0.npz", "--box", BOX, "--picture", "n.gif"], "must be .png"),
+        (["noise", "f0.npz", "--box", BOX, "--sensor", "vlp-16"], "--sensor: goes with --match only"),
+        (["noise", "f0.npz", "--box", BOX, "--match", "yard.toml"], "--out: is required with --match"),
+        (["noise", "gone.pcap", "--box", BOX], "gone.pcap: no such file"),
+        (["noise", "cut.pcap", "--box", BOX], "the capture was cut"),
+        (["noise", "odd.pcap", "--box", BOX], "factory bytes"),
+        (["noise", "f0.npz", "--box", BOX, "--turns", "x"], "turns: must be numbers from 0"),
+        (["noise", "f0.npz", "--box", BOX, "--origin", "a,b"], "origin: must be x,y,z"),
+        (["learn", "f0.npz", "--out", "x.vol"], "ends in .volumes; name it x.volumes"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--tau", "0"], "tau: must be"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "-1"], "voxel"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "1e-4"], "every voxel holds one point only"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--partition", "octree"], "partition 'octree': no such partition"),
+        (["learn", "f0.npz", "--out", "no/x.volumes"], "no such folder"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--box", "0,0,50,1,1,51", "--voxel-m", "1"], "no points in the box"),
+        (["compare", "f0.npz", "gone.npz"], "no such file"),
+        (["compare", "f0.npz", "f1.npz", "--range-m", "0"], "range bin: must be above 0"),
+        (["compare", "f0.npz", "f1.npz", "--box", "100,0,50,101,1,51"], "no beam passes through the box"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(tussock, tmp_path, words: list[str], said: str) -> None:
+    if words[1].endswith(".pcap") and words[1] != "gone.pcap":
+        pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+    status, out, err = tussock(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1, err
+    assert said in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_the_commands(tussock) -> None:
+    status, out, _ = tussock("--help")
+    assert status == 0
+    for name in ("noise", "learn", "compare"):
+        assert name in out
+
+
+def test_volumes_in_a_scene_file_are_scanned(tussock, tmp_path) -> None:
+    tussock("learn", "f0.npz", "--out", "h.volumes", "--box", "6,-6,0.1,14,6,4.5", "--voxel-m", "0.3")
+    (tmp_path / "s.toml").write_text('[[objects]]\nname = "hedge"\nvolumes = "h.volumes"\n')
+    status, out, err = tussock("scan", "s.toml", "--sensor", "vlp-16", "--pose", "0,0,1.5", "--out", "s.npz", "--misses", "--json")  # fmt: skip
+    assert status == 0, err
+    said = json.loads(out)
+    assert 0.05 < said["returns"] / said["pulses"] < 0.5
+    status, out, _ = tussock("compare", "f1.npz", "s.npz", "--box", "8.9,-5,0.3,9.1,5,2.5", "--angle-deg", "1", "--range-m", "0.5", "--json")  # fmt: skip
+    both = json.loads(out)
+    assert abs(both["hit_rate_difference"]) < 0.1
+    assert np.abs(both["quantile_differences"]).max() < 0.5

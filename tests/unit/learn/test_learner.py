@@ -1,0 +1,203 @@
+"""Learning: the three partitions, the same bits whatever the threads, and what cannot be learned from."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.learn.beams import Beams, joined_beams
+from tussock.learn.gaussians import fit_gaussians, inverse
+from tussock.learn.growing import grow_ellipsoids
+from tussock.learn.learner import Method, learn
+from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.scan_volumes import simulate_volumes
+from tussock.learn.scores import compare
+from tussock.learn.two_means import split_in_two
+from tussock.learn.voxels import into_voxels
+from tussock.scene.volumes import Volumes, unpacked
+from tussock.trace.volume_hits import gaussians_of
+
+METHODS: list[Method] = ["voxels", "two-means", "growing"]
+
+
+def bush(n: int = 20_000, seed: int = 0) -> Beams:
+    """A thin ball of leaves 6 m ahead and a wall behind its left half; a quarter of the pulses meet nothing."""
+    rng = np.random.default_rng(seed)
+    azimuth, elevation = rng.uniform(-0.15, 0.15, n), rng.uniform(-0.1, 0.1, n)
+    level = np.cos(elevation)
+    way = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1)
+    off = np.hypot(azimuth, elevation) * 6
+    inside = np.sqrt(np.maximum(0.5**2 - off**2, 0))
+    depth = rng.exponential(0.5, n)
+    met = depth < 2 * inside
+    ranges = np.where(met, 6 - inside + depth, np.where(azimuth > 0, 8 / way[:, 0], np.nan))
+    return Beams.of(np.zeros(3), way, ranges + rng.normal(0, 0.005, n), reach=15.0)
+
+
+def arrays_of(volumes: Volumes) -> dict[str, NDArray[np.generic]]:
+    found = {field.name: getattr(volumes, field.name) for field in fields(Volumes)}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_and_parts_do_not_change_a_bit(method: Method) -> None:
+    beams = bush(100_000 if method == "voxels" else 6000)  # more than are sampled for the closures
+    one = learn(beams, voxel=0.1, method=method, threads=1)
+    parts = joined_beams([beams.select(slice(0, 3333)), beams.select(slice(3333, None))])
+    for other in (learn(beams, voxel=0.1, method=method, threads=3), learn(parts, voxel=0.1, method=method)):
+        for name, array in arrays_of(one).items():
+            assert np.array_equal(array, arrays_of(other)[name]), name
+        assert one.meta == other.meta
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_partition_gives_back_what_it_learned_from(method: Method) -> None:
+    volumes = learn(bush(), voxel=0.1, method=method)
+    assert volumes.partition == ("voxels" if method == "voxels" else "ellipsoids")
+    assert volumes.meta["method"] == method
+    test = bush(seed=1)
+    score = compare(test, simulate_volumes(volumes, test, seed=2), angle_bin=0.02, range_bin=0.1)
+    assert abs(score.hit_rate_difference) < 0.02
+    assert np.abs(score.quantile_differences).max() < 0.06
+    assert score.distance < 0.03
+    assert log_likelihood(volumes, test) > log_likelihood(learn(bush(), voxel=4.0, method=method), test)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_at_most_100_bytes_a_volume(method: Method) -> None:
+    volumes = learn(bush(), voxel=0.05, method=method)
+    tables = gaussians_of([volumes])
+    assert volumes.nbytes / len(volumes) <= 64
+    extra = tables.cells.nbytes / len(volumes)
+    assert (volumes.nbytes / len(volumes) + extra) <= (100 if method == "voxels" else 400)
+
+
+def test_volumes_beat_one_permeability_a_volume() -> None:
+    """Shells and closure against the paper's plain rule: pulses that slip past τ are most of what it loses."""
+    beams, test = bush(40_000), bush(40_000, seed=1)
+    plain = compare(test, simulate_volumes(learn(beams, voxel=0.1, plain=True), test))
+    ours = compare(test, simulate_volumes(learn(beams, voxel=0.1), test))
+    assert plain.hit_rate_difference < -0.02
+    assert abs(ours.hit_rate_difference) < 0.005
+
+
+def test_two_means_stops_where_clusters_are_small_or_have_few_points() -> None:
+    rng = np.random.default_rng(2)
+    points = np.concatenate([rng.normal(m, 0.02, (400, 3)) for m in ([0, 0, 0], [1, 0, 0], [1, 1, 0])])
+    labels = split_in_two(points, 0.2)
+    assert labels.max() == 2, "three clusters, each small enough, are left whole"
+    assert all(len(np.unique(labels[k * 400 : (k + 1) * 400])) == 1 for k in range(3))
+    fine = split_in_two(points, 1e-6)
+    counts = np.bincount(fine)
+    assert counts.min() >= 6, "never fewer points than make a Gaussian"
+    assert counts.max() < 24
+    assert (np.unique(fine) == np.arange(fine.max() + 1)).all()
+
+
+def test_two_means_splits_like_lloyd() -> None:
+    """The first cut of two clusters of unequal size is that of k-means, not the plane through the mean."""
+    rng = np.random.default_rng(3)
+    points = np.concatenate([rng.normal(0, 0.05, (900, 3)), rng.normal([0.8, 0, 0], 0.05, (100, 3))])
+    labels = split_in_two(points, 0.5)
+    assert np.bincount(labels).tolist() in ([900, 100], [100, 900])
+
+
+def test_growing_keeps_what_lies_apart_apart_and_none_outgrows_the_size() -> None:
+    rng = np.random.default_rng(4)
+    plane = np.stack([rng.uniform(0, 1, 6000), rng.uniform(0, 1, 6000), rng.normal(0, 0.004, 6000)], 1)
+    labels = grow_ellipsoids(np.concatenate([plane, plane + np.array([0, 0, 0.25])]), 0.3)
+    low, high = set(labels[:6000].tolist()), set(labels[6000:].tolist())
+    assert not low & high, "two sheets stay two"
+    seeds = into_voxels(np.concatenate([plane, plane + np.array([0, 0, 0.25])]), 0.1)[1]
+    assert len(low | high) < 0.6 * seeds, "but each has grown"
+    spread = [plane[labels[:6000] == k].std(0).max() for k in low]
+    assert max(spread) <= 0.3 / np.sqrt(12) * 1.001
+
+
+def test_gaussians_are_maximum_likelihood_with_a_little_prior() -> None:
+    rng = np.random.default_rng(6)
+    true = np.array([[0.04, 0.01, 0], [0.01, 0.02, 0], [0, 0, 0.0001]])
+    points = rng.multivariate_normal([100, -50, 3], true, 5000)
+    means, covariances = fit_gaussians(points, np.zeros(5000, np.int64), 1, 0.5)
+    assert np.allclose(means[0], points.mean(0))
+    assert np.allclose(unpacked(covariances)[0], np.cov(points.T, bias=True), rtol=1e-3, atol=5e-6)
+    assert np.allclose(unpacked(inverse(covariances))[0], np.linalg.inv(unpacked(covariances)[0]))
+
+
+def test_one_point_a_voxel_is_learned_as_small_balls() -> None:
+    grid = np.stack(np.meshgrid([6.05, 6.15], [-0.15, 0.05], [0.05, 0.15]), -1).reshape(-1, 3)
+    beams = Beams.of(np.zeros(3), grid, np.linalg.norm(grid, axis=1), reach=10.0)
+    volumes = learn(beams, voxel=0.1)
+    assert len(volumes) == len(grid)
+    assert volumes.meta["lone_returns"] == len(grid)
+    values = np.linalg.eigvalsh(volumes.covariances)
+    assert np.allclose(np.sqrt(values), 0.16 * 0.1 / np.sqrt(2), rtol=0.02), "round, and smaller than the voxel"
+    assert simulate_volumes(volumes, beams).hit.all()
+
+
+def test_all_beams_in_one_direction_are_learned_and_said() -> None:
+    rng = np.random.default_rng(7)
+    n = 2000
+    beams = Beams.of(
+        np.zeros(3),
+        np.tile([1.0, 0, 0], (n, 1)),
+        np.where(rng.random(n) < 0.7, rng.normal(5, 0.02, n), np.nan),
+        reach=9.0,
+    )
+    volumes = learn(beams, voxel=0.25)
+    assert volumes.meta["one_direction"]
+    assert not learn(bush(2000), voxel=0.25).meta["one_direction"]
+    again = simulate_volumes(volumes, beams, seed=1)
+    assert again.hit.mean() == pytest.approx(0.7, abs=0.04)
+    assert np.nanstd(again.ranges) == pytest.approx(0.02, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tau": 0.0}, "tau: must be"),
+        ({"tau": -2.0}, "tau: must be"),
+        ({"tau": float("nan")}, "tau: must be"),
+        ({"voxel": 0.0}, "voxel: must be a length above 0"),
+        ({"voxel": -0.1}, "voxel: must be a length above 0"),
+        ({"voxel": float("inf")}, "voxel: must be a length above 0"),
+        ({"voxel": 1e-9}, "voxel: must be at least"),
+        ({"method": "cubes"}, "method: must be voxels, two-means or growing"),
+        ({"box": (50, 50, 50, 51, 51, 51)}, "no points in the box"),
+        ({"box": (1, 1, 1, 0, 0, 0)}, "box: must be x0,y0,z0,x1,y1,z1"),
+        ({"box": (1, 1, 1)}, "box: must be x0,y0,z0,x1,y1,z1"),
+        ({"threads": 0}, "threads"),
+    ],
+)
+def test_what_cannot_be_learned_is_said_in_one_line(change: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        learn(bush(500), **{"voxel": 0.2, **change})  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_beams_without_any_return_teach_nothing() -> None:
+    ways = np.tile([1.0, 0, 0], (5, 1))
+    with pytest.raises(InputError, match="no pulse has a return"):
+        learn(Beams.of(np.zeros(3), ways, np.full(5, np.nan), reach=5.0), voxel=0.1)
+
+
+def test_a_box_learns_what_is_inside_and_counts_all_beams() -> None:
+    volumes = learn(bush(), voxel=0.1, box=(5, -1, -1, 7, 1, 1))
+    assert volumes.bounds[0, 0] >= 5 - 0.1
+    assert volumes.bounds[1, 0] <= 7 + 0.1
+    assert volumes.permeability.mean() > 0.2, "pulses that end on the wall have passed the bush"
+
+
+def test_the_chosen_voxel_is_the_likeliest_that_was_tried() -> None:
+    tried: dict[float, float] = {}
+    size = choose_voxel(bush(), tried=lambda voxel, likelihood: tried.__setitem__(voxel, likelihood))
+    best = max(tried, key=lambda voxel: tried[voxel])
+    assert size == pytest.approx(best, rel=1e-2)
+    assert min(tried) < best < max(tried), "smaller and larger ones were worse"
+    assert choose_voxel(bush()) == size
+    with pytest.raises(InputError, match="too few"):
+        choose_voxel(bush(8))
