@@ -2,18 +2,19 @@
 
 Bushes are plain eggs, tagged as vegetation. Table 1 of the paper: a point's expected range is the mean of its
 neighbours in the same ring, near in angle; the variance of measured − expected says how rough vegetation is. A
-plain scan of coarse shapes has too little of it; the response is set so that the scan has the variance asked for,
-that of the paper's real recording. Table 2: what the response costs, with one return and with two.
+plain scan of coarse shapes has too little of it; the response is set (as by `tussock noise --match`) so that the scan
+has the variance asked for, that of the paper's real recording. Table 2: what the response costs, with one return and with two.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tussock.frames.frame import Frame
+from tussock.learn.match_response import match_response
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
@@ -30,13 +31,11 @@ from tussock.validate.drawing import BLUE, GREY, RED, drawing
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
 from tussock.validate.timing import least
 
-__all__ = ["EXPERIMENT", "residuals"]
+__all__ = ["EXPERIMENT"]
 
 REAL = 1.594310
 """[m²], variance of the real recording in table 1; without the response the paper's simulation had 0.587"""
-WINDOW = np.deg2rad(1.0)
 POSE = Pose.at(0, 0, 2.0)
-FloatArray = NDArray[np.float64]
 
 
 def bushes(kind: str, sigma: float) -> Scene:
@@ -81,59 +80,28 @@ def fixed_beams(*, dual: bool = False) -> Sensor:
     return sensor_of(dual=dual).with_(pattern=beams.model_dump())
 
 
-def residuals(frame: Frame, chosen: NDArray[np.bool_]) -> FloatArray:
-    """Measured − expected range [m] of the chosen returns that have neighbours in their ring within the window."""
-    found = []
-    for ring in np.unique(frame.laser[chosen]):
-        mine = np.flatnonzero(chosen & (frame.laser == ring))
-        mine = mine[np.argsort(frame.azimuth[mine])]
-        azimuth, ranges = frame.azimuth[mine].astype(float), frame.range[mine].astype(float)
-        low = np.searchsorted(azimuth, azimuth - WINDOW / 2)
-        high = np.searchsorted(azimuth, azimuth + WINDOW / 2, side="right")
-        total = np.concatenate([[0.0], np.cumsum(ranges)])
-        count = high - low - 1
-        expected = (total[high] - total[low] - ranges) / np.maximum(count, 1)
-        found.append((ranges - expected)[count >= 2])
-    return np.concatenate(found) if found else np.zeros(0)
-
-
-def variance(kind: str, sigma: float, run: Run, *, frame: int) -> FloatArray:
-    seen = scan(bushes(kind, sigma), sensor_of(), POSE, seed=run.seed, frame=frame)
-    return residuals(seen, seen.object_id == 3)
-
-
-def matched_sigma(kind: str, target: float, run: Run) -> float:
-    """σ of the response [m] at which the variance is the target's: two secant steps on scans of their own."""
-    base = variance(kind, 0.0, run, frame=0).var()
-    sigma = np.sqrt(max(target - base, 0.0))
-    for turn in (1, 2):
-        got = np.mean([variance(kind, sigma, run, frame=10 * turn + k).var() for k in range(3)])
-        sigma *= np.sqrt(max(target - base, 1e-9) / max(got - base, 1e-9))
-    return float(sigma) if run.has("response") else 0.0
-
-
 def _run(run: Run) -> Outcome:
-    rows, worst, moved = [], 0.0, {}
+    rows: list[tuple[Any, ...]] = []
+    worst, moved = 0.0, {}
     for kind in ("dense line", "low cluster"):
         run.doing(kind)
-        sigma = matched_sigma(kind, REAL, run)
-        plain, rough = (
-            variance(kind, 0.0, run, frame=0),
-            np.concatenate([variance(kind, sigma, run, frame=100 + k) for k in range(4)]),
-        )
-        worst = max(worst, abs(rough.var() / REAL - 1))
+        match = match_response(bushes(kind, 1.0), sensor_of(), POSE, REAL, seed=run.seed)
+        plain, rough, sigma = match.before, match.after, match.sigma
+        if not run.has("response"):
+            rough, sigma = plain, 0.0
+        worst = max(worst, abs(rough.variance / REAL - 1))
         moved[kind] = [_moving_share(kind, s, run) for s in (0.0, sigma)]
         rows.append(
             (
                 kind,
-                len(plain),
-                plain.mean(),
-                plain.var(),
+                plain.count,
+                plain.mean,
+                plain.variance,
                 REAL,
                 sigma,
-                len(rough),
-                rough.mean(),
-                rough.var(),
+                rough.count,
+                rough.mean,
+                rough.variance,
                 *moved[kind],
             )
         )
@@ -230,11 +198,11 @@ def _cost(run: Run) -> tuple[float, float, tuple[tuple[object, ...], ...]]:
     return own[1] / own[0], own[2] / own[0], rows
 
 
-def _figure(run: Run, rows: list[tuple[object, ...]]) -> Figure:
+def _figure(run: Run, rows: list[tuple[Any, ...]]) -> Figure:
     with drawing(2, 2, size=(10.4, 6.2), sharex=True) as picture:
         for line, row in zip(picture.axes, rows, strict=True):
             for axes, sigma, title in zip(line, (0.0, row[5]), ("plain", "with the response"), strict=True):
-                frame = scan(bushes(str(row[0]), float(sigma)), sensor_of(), POSE, seed=run.seed)  # type: ignore[arg-type]
+                frame = scan(bushes(str(row[0]), float(sigma)), sensor_of(), POSE, seed=run.seed)
                 mine = frame.object_id == 3
                 axes.scatter(-frame.xyz[~mine, 1], frame.xyz[~mine, 0], s=0.4, color="#c9d0d6", lw=0)
                 axes.scatter(-frame.xyz[mine, 1], frame.xyz[mine, 0], s=0.8, color=BLUE, lw=0)
