@@ -73,7 +73,8 @@ def _numbers(text: str) -> list[int]:
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
+        last = last if dash else first
+        if not (first.strip().isdigit() and last.strip().isdigit() and int(first) <= int(last)):
             raise InputError.of("turns", "must be numbers from 0, as 0,1 or 0-2", text)
-        found += range(int(first), int(last if dash else first) + 1)
+        found += range(int(first), int(last) + 1)
     return found

@@ -13,6 +13,7 @@ from tussock.learn.beams import Beams
 from tussock.learn.point_files import beams_of_kitti, beams_of_points
 from tussock.learn.velodyne_capture import beams_of_capture
 from tussock.poses import Trajectory
+from tussock.scene.volume_file import VOLUME_SUFFIX
 from tussock.write.formats import format_of
 
 __all__ = ["load_beams"]
@@ -44,6 +45,10 @@ def load_beams(
     if reach is not None and not (np.isfinite(reach) and reach > 0):
         raise InputError.of("reach", "must be a length above 0 [m]", reach)
     suffix = path.suffix.lower()
+    if suffix == VOLUME_SUFFIX:
+        raise InputError(
+            f"{path}: is a file of volumes, not a scan; scan a scene that holds it (`volumes = ...`) first"
+        )
     if suffix not in (".pcap", ".pcapng"):
         format_of(path, also=(".pcap",))
         if model is not None:

@@ -98,14 +98,13 @@ def _read(path: Path) -> _Packets:
     whole = [(time, data) for time, data in found if len(data) == PACKET_BYTES and data.startswith(_STREAM_START)]
     short = sum(len(data) != PACKET_BYTES and data.startswith(_STREAM_START) for _, data in found)
     if short:
-        raise InputError.of(
-            str(path), f"every data packet must have {PACKET_BYTES} bytes", f"{short} of another length",
-            "record it again, whole",
-        )  # fmt: skip
-    if not whole:
-        raise InputError.of(
-            str(path), f"must hold Velodyne packets of {PACKET_BYTES} bytes", f"{len(found)} other datagrams"
+        raise InputError(
+            f"{path}: every data packet must have {PACKET_BYTES} bytes, but {short} of {short + len(whole)} have not; "
+            "record it again, whole"
         )
+    if not whole:
+        other = f"only {len(found)} other datagrams" if found else "nothing"
+        raise InputError(f"{path}: must hold Velodyne packets of {PACKET_BYTES} bytes, but holds {other}")
     payloads = np.frombuffer(b"".join(data for _, data in whole), PACKET)
     return _Packets(payloads, np.array([time for time, _ in whole]))
 
@@ -115,9 +114,12 @@ def _config(decoder: Any, path: Path, packets: _Packets, model: str | None) -> t
     config = decoder.Config(min_range=0.0, max_range=_MOST_RANGE)
     known = {kind.model_byte: kind for kind in MODELS.values() if kind.model_byte is not None}
     factory = packets.payloads["factory"]
-    wrong = ~np.isin(factory[:, 0], list(MODE_BYTES.values())) | ~np.isin(factory[:, 1], list(known))
+    odd_mode, odd_model = ~np.isin(factory[:, 0], list(MODE_BYTES.values())), ~np.isin(factory[:, 1], list(known))
+    wrong = odd_mode | odd_model
     if model is not None:
         config.model = _model(decoder, model)
+        if not wrong.any():
+            _check_model(decoder, config.model, model, known[int(factory[0, 1])].name)
         if config.model.name in _HDL64:
             told = _told_calibration(decoder, packets)
             config.calibration = told[1] if told else decoder.get_bundled_calibration(_HDL64[config.model.name])
@@ -125,12 +127,13 @@ def _config(decoder: Any, path: Path, packets: _Packets, model: str | None) -> t
     if wrong.any():
         told = _told_calibration(decoder, packets)
         if told is None:
-            mode, byte = (int(part) for part in factory[np.argmax(wrong)])
-            names = ", ".join(f"{key:02x} {kind.name}" for key, kind in known.items())
-            raise InputError.of(
-                f"{path}: factory bytes", f"must name a return mode and a model ({names})", f"{mode:02x} {byte:02x}",
-                "name the model of a short HDL-64E capture, as --model hdl-64e-s3",
-            )  # fmt: skip
+            packet = int(np.argmax(wrong))
+            names = ", ".join(f"{key:02x} {kind.name}" for key, kind in sorted(known.items()))
+            rule = "the first, return mode, must be 37, 38 or 39" if odd_mode[packet] else f"the second must be {names}"
+            raise InputError(
+                f"{path}: factory bytes of packet {packet}: {rule}, got {bytes(factory[packet]).hex(' ')}; only an "
+                "HDL-64E sends others: name it, as --model hdl-64e-s3"
+            )
         config.model, config.calibration = _model(decoder, f"HDL64E_{told[0]}"), told[1]
         return config, _RAW_WHITE
     bytes_seen = np.unique(factory[:, 1])
@@ -138,6 +141,14 @@ def _config(decoder: Any, path: Path, packets: _Packets, model: str | None) -> t
         names = " and ".join(known[int(byte)].name for byte in bytes_seen)
         raise InputError.of(str(path), "must be of one sensor", names, "separate them by address first")
     return config, known[int(bytes_seen[0])].white
+
+
+def _check_model(decoder: Any, given: Any, called: str, told: str) -> None:
+    """Packets that name their model need no other; VLP-32A and B send what a VLP-32C does."""
+    alike = {"VLP32A", "VLP32B", "VLP32C"}
+    own = _model(decoder, told)
+    if given != own and not {given.name, own.name} <= alike:
+        raise InputError.of("model", f"the packets are those of {told}", called, "leave --model out")
 
 
 def _model(decoder: Any, name: str) -> Any:

@@ -138,7 +138,13 @@ RECORD = 16 + 42 + 1206
 def test_a_wrong_model_byte(capture) -> None:
     raw, read = capture
     raw[24 + RECORD - 1] = 0x77
-    assert "factory bytes: must name a return mode and a model" in (said := read(raw)) and "37 77" in said
+    assert "packet 0: the second must be 21 hdl-32e, 22 vlp-16" in (said := read(raw)) and "got 37 77" in said
+
+
+def test_a_wrong_mode_byte(capture) -> None:
+    raw, read = capture
+    raw[24 + RECORD - 2] = 0x11
+    assert "packet 0: the first, return mode, must be 37, 38 or 39, got 11 22" in read(raw)
 
 
 def test_two_sensors_in_one_capture(capture) -> None:
@@ -165,7 +171,7 @@ def test_packets_sent_in_part(capture) -> None:
     short[8:16] = struct.pack("<II", 42 + 1200, 42 + 1200)
     short[32:34] = struct.pack(">H", 28 + 1200)
     short[54:56] = struct.pack(">H", 8 + 1200)
-    assert "every data packet must have 1206 bytes, got '1 of another length'" in read(bytes(raw) + bytes(short))
+    assert "must have 1206 bytes, but 1 of " in (said := read(bytes(raw) + bytes(short))) and "record it again" in said
 
 
 def test_no_packets_at_all(capture) -> None:
