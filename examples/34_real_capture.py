@@ -5,10 +5,12 @@ The same from the command line:  tussock learn run.pcap --turns 0-2 --out place.
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 
 import tussock
+from tussock.learn.dead_lasers import dead_rings
 from tussock.learn.learner import learn
 from tussock.wire.runs import open_run
 
@@ -23,6 +25,7 @@ beams = tussock.load_beams(path)
 print(
     f"{len(beams):,} pulses in {beams.turns.max() + 1} turns, {beams.hit.mean():.1%} with a return, {np.unique(beams.rings).size} rings"
 )
+beams = beams.select(~np.isin(beams.rings, dead_rings(beams)))  # a dead laser is no proof of empty space
 pulses = np.bincount(beams.turns)
 whole = np.flatnonzero(pulses > 0.97 * pulses.max())  # the first and the last turn may be parts
 known, unseen = beams.select(np.isin(beams.turns, whole[:-1])), beams.select(beams.turns == whole[-1])
@@ -35,4 +38,4 @@ print(f"{len(volumes):,} volumes from {len(known):,} pulses; turn {whole[-1]} fo
 print(
     f"score {score.distance:.3f} (of the known turns themselves {floor.distance:.3f}), hit rate {score.real_hit_rate:.3f} real, {score.simulated_hit_rate:.3f} simulated"
 )
-tussock.draw_comparison(unseen, simulated, score, "capture.png", title=path, force=True)
+tussock.draw_comparison(unseen, simulated, score, "capture.png", title=Path(path).name, force=True)

@@ -42,9 +42,12 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
+    import numpy as np
+
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
+    from tussock.learn.dead_lasers import dead_rings
     from tussock.learn.drawing import check_picture
     from tussock.learn.learner import learn as learn_volumes
     from tussock.learn.likelihood import choose_voxel
@@ -64,6 +67,8 @@ def learn(
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
         beams = open_scan(capture, origin, trajectory, model, turns)
+    dead = dead_rings(beams)
+    beams = beams.select(~np.isin(beams.rings, dead)) if len(dead) else beams
     chosen = voxel_m
     if chosen is None:
         with waiting("choosing the size", quiet=as_json):
@@ -75,7 +80,7 @@ def learn(
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    notes = _notes(beams, volumes)
+    notes = _notes(beams, volumes, dead.tolist())
     if as_json:
         print_json(
             {
@@ -99,9 +104,12 @@ def learn(
         said.print(f"note: {note}")
 
 
-def _notes(beams: Beams, volumes: Volumes) -> list[str]:
-    """What was learned all the same, but less well than it could be."""
+def _notes(beams: Beams, volumes: Volumes, dead: list[int]) -> list[str]:
+    """What was left out, or learned less well than it could be."""
     notes = []
+    if dead:
+        names = ", ".join(map(str, dead))
+        notes.append(f"left out as dead, for it never returned and its neighbours did: ring {names}")
     if not beams.complete:
         notes.append("the file holds no pulses without return, so the volumes stop too many at the rim of things")
     if volumes.meta["lone_returns"] == len(volumes):

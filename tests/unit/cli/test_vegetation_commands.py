@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from tussock.scene.volume_file import load_volumes
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.wire.runs import open_run
-from tussock.write.formats import save_frame
+from tussock.write.formats import load_frame, save_frame
 
 BOX = "6,-6,-1.4,14,6,3"
 """around the hedge, as the sensor sees it"""
@@ -270,11 +271,16 @@ def test_what_exists_is_kept(tussock, tmp_path, words: list[str], name: str) -> 
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"mine")]
 
 
-def test_what_is_learned_less_well_than_it_could_be_is_said(tussock) -> None:
+def test_what_is_learned_less_well_than_it_could_be_is_said(tussock, scans) -> None:
     _, _, err = tussock("learn", "f0.npz", "--out", "a.volumes", "--voxel-m", "0.5")
     assert "note:" not in err
     _, _, err = tussock("learn", "f0.npz", "--out", "b.volumes", "--voxel-m", "1e-4")
     assert "note: every volume holds one return only" in err and "use a larger --voxel-m" in err
+    frame = load_frame(scans / "f0.npz")
+    lost = np.where(frame.laser == 2, 0, frame.return_number).astype(np.uint8)  # ring 1, which sees the ground
+    save_frame(replace(frame, return_number=lost), "dead.npz")
+    _, _, err = tussock("learn", "dead.npz", "--out", "d.volumes", "--voxel-m", "0.5")
+    assert "note: left out as dead" in err and err.endswith("ring 1\n")
     _, out, err = tussock("learn", "hits.npz", "--out", "c.volumes", "--voxel-m", "0.5", "--json")
     assert err == ""
     assert [note for note in json.loads(out)["notes"] if "no pulses without return" in note]
