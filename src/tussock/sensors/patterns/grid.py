@@ -12,13 +12,13 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from tussock.sensors.patterns.pattern import DegreesList, Elevations, Pattern, Positive, pulses_from_angles
+from tussock.sensors.patterns.pattern import DegreesList, Elevations, FramedPattern, Positive, pulses_from_angles
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["GridPattern"]
 
 
-class GridPattern(Pattern):
+class GridPattern(FramedPattern):
     """Azimuths times elevations, the same in every frame."""
 
     kind: Literal["grid"] = "grid"
@@ -28,7 +28,6 @@ class GridPattern(Pattern):
     order: Literal["rows", "columns"] = "rows"
     """rows: all azimuths of an elevation, then the next elevation; columns: the other way round"""
     pulse_hz: Positive | None = None
-    frame_hz: Positive
 
     @model_validator(mode="after")
     def _fits_a_frame(self) -> Self:
@@ -36,10 +35,6 @@ class GridPattern(Pattern):
         if self.pulse_hz and count / self.pulse_hz > (1 + 1e-9) / self.frame_hz:
             raise ValueError(f"pulse_hz is too slow for {count} pulses {self.frame_hz:g} times a second")
         return self
-
-    @property
-    def frame_period(self) -> float:
-        return 1.0 / self.frame_hz
 
     @property
     def lasers(self) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from tussock.sensors.patterns.pattern import Pattern, Positive, pulses_from_directions
+from tussock.sensors.patterns.pattern import FramedPattern, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["ImagePattern"]
@@ -23,7 +23,7 @@ Pixels = Annotated[int, Field(ge=1, le=16384)]
 FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]
 
 
-class ImagePattern(Pattern):
+class ImagePattern(FramedPattern):
     """All pixels of one exposure, row by row from the top left."""
 
     kind: Literal["image"] = "image"
@@ -32,11 +32,6 @@ class ImagePattern(Pattern):
     horizontal_fov_deg: FieldOfView
     """from the left edge of the image to the right edge"""
     vertical_fov_deg: FieldOfView
-    frame_hz: Positive
-
-    @property
-    def frame_period(self) -> float:
-        return 1.0 / self.frame_hz
 
     @property
     def lasers(self) -> int:

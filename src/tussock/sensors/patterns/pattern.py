@@ -24,6 +24,7 @@ __all__ = [
     "DegreesList",
     "Elevations",
     "FiniteList",
+    "FramedPattern",
     "Pattern",
     "Positive",
     "RateLimits",
@@ -94,8 +95,18 @@ class Pattern(Settings):
         """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
 
 
+class FramedPattern(Pattern):
+    """Base of patterns whose frames are cut at a rate of their own."""
+
+    frame_hz: Positive
+
+    @property
+    def frame_period(self) -> float:
+        return 1.0 / self.frame_hz
+
+
 class TurningPattern(Pattern):
-    """Base of patterns with a head or a mirror that turns."""
+    """Base of patterns with a head or a mirror that turns; a frame is one revolution unless told otherwise."""
 
     rotation_hz_limits: RateLimits = None
     """the data sheet's slowest and fastest rotation"""
@@ -109,6 +120,10 @@ class TurningPattern(Pattern):
         if limits and not limits[0] <= value <= limits[1]:
             raise ValueError(f"must lie within {limits[0]:g} and {limits[1]:g} Hz, the limits of rotation_hz_limits")
         return value
+
+    @property
+    def frame_period(self) -> float:
+        return 1.0 / self.rotation_hz
 
 
 def decimal(value: float) -> Fraction:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from tussock.sensors.patterns.pattern import FiniteList, Pattern, Positive, decimal, pulses_from_directions
+from tussock.sensors.patterns.pattern import FiniteList, FramedPattern, Positive, decimal, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["RisleyPattern"]
@@ -32,7 +32,7 @@ Vectors = NDArray[np.float64]
 Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
 
 
-class RisleyPattern(Pattern):
+class RisleyPattern(FramedPattern):
     """One laser through two turning wedges."""
 
     kind: Literal["risley"] = "risley"
@@ -41,8 +41,6 @@ class RisleyPattern(Pattern):
     wedge_deg: tuple[Wedge, Wedge]
     refractive_index: Annotated[float, Field(ge=1.0, le=4.0)]
     pulse_hz: Positive
-    frame_hz: Positive
-    """frames are cut from the endless stream of pulses at this rate"""
 
     @model_validator(mode="after")
     def _lets_light_through(self) -> Self:
@@ -53,10 +51,6 @@ class RisleyPattern(Pattern):
         if not np.isfinite(_through_prisms(self, np.zeros_like(around), around)).all():
             raise ValueError("wedge_deg is so steep that the beam is reflected inside a prism")
         return self
-
-    @property
-    def frame_period(self) -> float:
-        return 1.0 / self.frame_hz
 
     @property
     def lasers(self) -> int:

@@ -93,10 +93,6 @@ class SpinningPattern(TurningPattern):
         return 1 / (decimal(self.rotation_hz) * self.cycle)
 
     @property
-    def frame_period(self) -> float:
-        return 1.0 / self.rotation_hz
-
-    @property
     def lasers(self) -> int:
         return len(self.elevation_deg)
 

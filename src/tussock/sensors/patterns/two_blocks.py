@@ -69,10 +69,6 @@ class TwoBlocksPattern(TurningPattern):
         return float(360 / (self.firings_per_revolution / 4 - 1))
 
     @property
-    def frame_period(self) -> float:
-        return 1.0 / self.rotation_hz
-
-    @property
     def lasers(self) -> int:
         return 2 * len(self.upper_elevation_deg)
 
