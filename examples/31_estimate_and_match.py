@@ -7,7 +7,6 @@ The same from the command line:  tussock noise capture.pcap --box ... --match co
 import sys
 
 import tussock
-from tussock.learn.beams import joined_beams
 from tussock.scene.primitives import plane, sphere
 from tussock.scene.shrub import shrub
 
@@ -22,7 +21,7 @@ else:  # bushes with every leaf stand for the real ones
     leafy.add(plane((60, 60)), name="ground")
     leafy.add(shrub(height=1.8, radius=0.9, leaf_area=6, seed=2), name="bushes", placements=places)
     frames = [tussock.scan(leafy, sensor, pose, frame=number, keep_misses=True) for number in range(3)]
-    real, box = joined_beams([tussock.beams_of(frame) for frame in frames]), BOX
+    real, box = tussock.joined_beams([tussock.beams_of(frame) for frame in frames]), BOX
 
 scatter = tussock.measure_scatter(real, box)
 print(f"real:   {scatter.count} points, mean {scatter.mean:+.3f} m, variance {scatter.variance:.3f} m²")

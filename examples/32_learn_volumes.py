@@ -6,8 +6,6 @@ The same from the command line:  tussock learn tree.npz --box ... --out tree.vol
 import numpy as np
 
 import tussock
-from tussock.learn.beams import joined_beams
-from tussock.learn.learner import learn
 from tussock.scene.primitives import box, plane
 from tussock.scene.tree import tree
 
@@ -22,13 +20,13 @@ world, sensor = tussock.World(real), tussock.load_sensor("vlp-32c").with_(**{"be
 
 # Every pulse counts, those without return too: they say where nothing is. Several stations see all sides.
 stations = [tussock.Pose.at(8 - 8 * np.cos(a), 8 * np.sin(a), 1.8, yaw=-a) for a in np.deg2rad([0, 90, 180, 270])]
-beams = joined_beams([
+beams = tussock.joined_beams([
     tussock.beams_of(tussock.scan(world, sensor, station, seed=number, keep_misses=True))
     for number, station in enumerate(stations)
 ])  # fmt: skip
 crown = [6, -2, 0.2, 10, 2, 6]
-size = tussock.choose_voxel(beams, box=crown)
-volumes = learn(beams, voxel=size, box=crown)
+volumes = tussock.learn_volumes(beams, box=crown)
+size = volumes.meta["voxel_m"]  # chosen: it foretells beams best that were held out
 print(f"{len(beams):,} beams; {len(volumes):,} volumes of {size:g} m, {volumes.nbytes / len(volumes):.0f} bytes each")
 print(f"mean permeability {volumes.permeability.mean():.2f}: so many pulses pass a volume on average")
 tussock.save_volumes(volumes, "tree.volumes", force=True)

@@ -6,9 +6,6 @@ The same from the command line:  tussock compare real.npz simulated.npz --box ..
 import numpy as np
 
 import tussock
-from tussock.learn.beams import joined_beams
-from tussock.learn.learner import learn
-from tussock.learn.through_box import through_box
 from tussock.scene.grass import grass_tile
 from tussock.scene.primitives import plane
 
@@ -23,12 +20,12 @@ around = [5.5, -3.5, 0.05, 8.5, 3.5, 1.2]
 
 scans = [tussock.scan(world, sensor, tussock.Pose.at(0, 0, 1), frame=k, keep_misses=True) for k in range(10)]
 turns = [tussock.beams_of(frame) for frame in scans]
-known, unseen = joined_beams(turns[:5]), joined_beams(turns[5:])
-volumes = learn(known, voxel=0.1)
+known, unseen = tussock.joined_beams(turns[:5]), tussock.joined_beams(turns[5:])
+volumes = tussock.learn_volumes(known, voxel=0.1)
 simulated = tussock.simulate_volumes(volumes, unseen, seed=1)
 
 print("pulses through the grass         score   hit rate   median range")
-unseen, known, simulated = (through_box(beams, around) for beams in (unseen, known, simulated))
+unseen, known, simulated = (tussock.through_box(beams, around) for beams in (unseen, known, simulated))
 for name, other in (("real, to learn from (the floor)", known), ("learned volumes", simulated)):
     score = tussock.compare(unseen, other, **BINS)
     print(

@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 
 import tussock
-from tussock.learn.dead_lasers import dead_rings
-from tussock.learn.learner import learn
 from tussock.wire.runs import open_run
 
 path = sys.argv[1] if len(sys.argv) > 1 else "run.pcap"
@@ -25,12 +23,12 @@ beams = tussock.load_beams(path)
 print(
     f"{len(beams):,} pulses in {beams.turns.max() + 1} turns, {beams.hit.mean():.1%} with a return, {np.unique(beams.rings).size} rings"
 )
-beams = beams.select(~np.isin(beams.rings, dead_rings(beams)))  # a dead laser is no proof of empty space
+beams = beams.select(~np.isin(beams.rings, tussock.dead_rings(beams)))  # a dead laser is no proof of empty space
 pulses = np.bincount(beams.turns)
 whole = np.flatnonzero(pulses > 0.97 * pulses.max())  # the first and the last turn may be parts
 known, unseen = beams.select(np.isin(beams.turns, whole[:-1])), beams.select(beams.turns == whole[-1])
 
-volumes = learn(known, voxel=0.2)
+volumes = tussock.learn_volumes(known, voxel=0.2)
 simulated = tussock.simulate_volumes(volumes, unseen, seed=1)
 bins = {"angle_bin": np.deg2rad(1.0), "range_bin": 0.1}
 score, floor = tussock.compare(unseen, simulated, **bins), tussock.compare(unseen, known, **bins)

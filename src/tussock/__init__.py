@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from tussock.datasets.write import write_dataset
     from tussock.errors import InputError, OutputError, TraceError, TussockError
     from tussock.frames.frame import Frame
-    from tussock.learn.beams import Beams, beams_of
+    from tussock.learn.beams import Beams, beams_of, joined_beams
     from tussock.learn.compare_picture import draw_comparison
+    from tussock.learn.dead_lasers import dead_rings
+    from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.likelihood import choose_voxel
     from tussock.learn.match_response import match_response
     from tussock.learn.noise import measure_scatter
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from tussock.learn.read_beams import load_beams
     from tussock.learn.scan_volumes import simulate_volumes
     from tussock.learn.scores import compare
+    from tussock.learn.surface import scan_surface, surface_mesh
+    from tussock.learn.through_box import through_box
     from tussock.learn.volume_picture import draw_volumes
     from tussock.picture import draw_frame
     from tussock.poses import Pose, Trajectory
@@ -88,10 +92,13 @@ _HOMES = {
     "capture": "tussock.rigs.capture",
     "choose_voxel": "tussock.learn.likelihood",
     "compare": "tussock.learn.scores",
+    "dead_rings": "tussock.learn.dead_lasers",
     "draw_comparison": "tussock.learn.compare_picture",
     "draw_frame": "tussock.picture",
     "draw_scatter": "tussock.learn.noise_picture",
     "draw_volumes": "tussock.learn.volume_picture",
+    "joined_beams": "tussock.learn.beams",
+    "learn_volumes": "tussock.learn.learn_volumes",
     "load_beams": "tussock.learn.read_beams",
     "load_camera": "tussock.cameras.camera",
     "load_frame": "tussock.write.formats",
@@ -111,8 +118,11 @@ _HOMES = {
     "save_volumes": "tussock.scene.volume_file",
     "scan": "tussock.simulate",
     "scan_range": "tussock.simulate",
+    "scan_surface": "tussock.learn.surface",
     "sensor_names": "tussock.sensors.catalogue",
     "simulate_volumes": "tussock.learn.scan_volumes",
+    "surface_mesh": "tussock.learn.surface",
+    "through_box": "tussock.learn.through_box",
     "write_dataset": "tussock.datasets.write",
 }
 

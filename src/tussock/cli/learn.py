@@ -11,7 +11,6 @@ from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from tussock.learn.beams import Beams
     from tussock.scene.volumes import Volumes
 
 __all__ = ["learn"]
@@ -42,15 +41,11 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
-    import numpy as np
-
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
-    from tussock.learn.dead_lasers import dead_rings
     from tussock.learn.drawing import check_picture
-    from tussock.learn.learner import learn as learn_volumes
-    from tussock.learn.likelihood import choose_voxel
+    from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.volume_picture import draw_volumes
     from tussock.learn.voxels import check_voxel
     from tussock.scene.volume_file import check_volume_path, save_volumes
@@ -67,24 +62,18 @@ def learn(
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
         beams = open_scan(capture, origin, trajectory, model, turns)
-    dead = dead_rings(beams)
-    beams = beams.select(~np.isin(beams.rings, dead)) if len(dead) else beams
-    chosen = voxel_m
-    if chosen is None:
-        with waiting("choosing the size", quiet=as_json):
-            chosen = choose_voxel(beams, method=partition, tau=tau, plain=plain, box=corners, threads=threads)  # type: ignore[arg-type]
-    with waiting("learning", quiet=as_json) as learned:
+    with waiting("learning" if voxel_m is not None else "choosing the size and learning", quiet=as_json) as learned:
         volumes = learn_volumes(
-            beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
+            beams, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    notes = _notes(beams, volumes, dead.tolist())
+    about, notes = volumes.meta, _notes(volumes)
     if as_json:
         print_json(
             {
-                "beams": len(beams), "returns": volumes.meta["returns"], "volumes": len(volumes), "voxel_m": chosen,
+                "beams": about["beams"], "returns": about["returns"], "volumes": len(volumes), "voxel_m": about["voxel_m"],
                 "partition": partition, "tau": tau, "bytes_per_volume": volumes.nbytes / len(volumes),
                 "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
                 "notes": notes, "files": [str(file) for file in (out, picture) if file is not None],
@@ -92,9 +81,9 @@ def learn(
         )  # fmt: skip
         return
     how = "given" if voxel_m is not None else "chosen by held-out beams"
-    console.print(f"{capture.name}: {len(beams):,} beams, {volumes.meta['returns']:,} returns to learn from")
+    console.print(f"{capture.name}: {about['beams']:,} beams, {about['returns']:,} returns to learn from")
     console.print(
-        f"{len(volumes):,} volumes at {chosen:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
+        f"{len(volumes):,} volumes at {about['voxel_m']:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
         f"{learned['seconds']:.1f} s"
     )
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.2f} MB)")
@@ -104,16 +93,16 @@ def learn(
         said.print(f"note: {note}")
 
 
-def _notes(beams: Beams, volumes: Volumes, dead: list[int]) -> list[str]:
+def _notes(volumes: Volumes) -> list[str]:
     """What was left out, or learned less well than it could be."""
-    notes = []
-    if dead:
-        names = ", ".join(map(str, dead))
+    about, notes = volumes.meta, []
+    if about["dead_rings"]:
+        names = ", ".join(map(str, about["dead_rings"]))
         notes.append(f"left out as dead, for it never returned and its neighbours did: ring {names}")
-    if not beams.complete:
+    if not about["complete"]:
         notes.append("the file holds no pulses without return, so the volumes stop too many at the rim of things")
-    if volumes.meta["lone_returns"] == len(volumes):
+    if about["lone_returns"] == len(volumes):
         notes.append("every volume holds one return only, so nothing is known of their shapes; use a larger --voxel-m")
-    if volumes.meta["one_direction"]:
+    if about["one_direction"]:
         notes.append("all beams go the same way, so the volumes are guesses from any other side")
     return notes

@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
 from tussock.learn.beams import Beams
-from tussock.learn.voxels import check_voxel, into_voxels
+from tussock.learn.voxels import into_voxels
 from tussock.randomness import Purpose, normal_array
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
@@ -37,7 +37,9 @@ _NORMAL_NEIGHBOURS = 24
 def surface_mesh(beams: Beams, *, cell: float = 0.01, kernel: float = 0.04) -> Mesh:
     """The surface through the returns of ``beams``, in their frame; ``cell`` and ``kernel`` [m]."""
     meshlab = _meshlab()
-    check_voxel(cell)
+    for name, size in (("cell", cell), ("kernel", kernel)):
+        if not (np.isfinite(size) and size > 0):
+            raise InputError.of(f"surface {name}", "must be a length above 0 [m]", size)
     points = beams.points[beams.hit]
     if len(points) < _SPACING_NEIGHBOURS + 1:
         raise InputError.of("beams", f"need {_SPACING_NEIGHBOURS + 1} returns or more for a surface", len(points))
@@ -58,9 +60,11 @@ def surface_mesh(beams: Beams, *, cell: float = 0.01, kernel: float = 0.04) -> M
     )
     made = cloud.current_mesh()
     vertices, faces = made.vertex_matrix(), made.face_matrix()
-    # Where the implicit function has no gradient MeshLab leaves corners undefined.
-    faces = faces[np.isfinite(vertices).all(1)[faces].all(1)]
-    vertices = np.nan_to_num(vertices)
+    # Where the implicit function has no gradient MeshLab leaves corners undefined: not finite, or anywhere at all.
+    with np.errstate(invalid="ignore"):
+        sound = (np.abs(vertices) <= 2 * longest + kernel).all(1)
+    faces = faces[sound[faces].all(1)]
+    vertices = np.where(sound[:, None], vertices, 0.0)
     away, _ = cKDTree(fine).query(vertices[faces].mean(1)) if len(faces) else (np.zeros(0), None)
     faces = faces[away < kernel]
     if len(faces) == 0:

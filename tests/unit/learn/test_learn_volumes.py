@@ -1,0 +1,44 @@
+"""From a scan to volumes in one call: the chosen size, the dead laser, and that both are said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tussock.learn.beams import Beams
+from tussock.learn.learn_volumes import learn_volumes
+from tussock.learn.learner import learn
+from tussock.learn.likelihood import choose_voxel
+
+RINGS = 8
+
+
+@pytest.fixture(scope="module")
+def beams() -> Beams:
+    """Rings that all look at a wall of leaves, 5 to 6 m ahead."""
+    rng = np.random.default_rng(1)
+    n = 4000
+    rings = np.arange(n) % RINGS
+    way = np.stack([np.ones(n), rng.uniform(-0.3, 0.3, n), 0.004 * rings], 1)
+    return Beams.of(np.zeros(3), way, 5 + rng.uniform(0, 1, n), rings=rings, reach=30.0)
+
+
+def test_without_a_size_it_is_the_chosen_one(beams: Beams) -> None:
+    volumes = learn_volumes(beams)
+    size = choose_voxel(beams)
+    assert volumes.meta["voxel_m"] == size
+    assert np.array_equal(volumes.means, learn(beams, voxel=size).means)
+    assert volumes.meta["dead_rings"] == [] and volumes.meta["complete"]
+    assert learn_volumes(beams, voxel=0.7).meta["voxel_m"] == 0.7
+
+
+def test_a_dead_laser_makes_no_holes(beams: Beams) -> None:
+    dead = beams.rings == 3
+    broken = replace(beams, ranges=np.where(dead, np.nan, beams.ranges), complete=False)
+    volumes = learn_volumes(broken, voxel=0.25)
+    assert volumes.meta["dead_rings"] == [3] and not volumes.meta["complete"]
+    assert volumes.meta["beams"] == (~dead).sum()
+    assert np.array_equal(volumes.shells, learn(beams.select(~dead), voxel=0.25).shells)
+    assert learn(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
