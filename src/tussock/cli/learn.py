@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
 from tussock.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from tussock.learn.beams import Beams
+    from tussock.scene.volumes import Volumes
 
 __all__ = ["learn"]
 
@@ -39,7 +43,7 @@ def learn(
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
     from tussock.cli.console import out as console
-    from tussock.cli.console import print_json, waiting
+    from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.drawing import check_picture
     from tussock.learn.learner import learn as learn_volumes
@@ -71,19 +75,19 @@ def learn(
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    returns = int((beams.hit if corners is None else beams.inside(corners)).sum())
+    notes = _notes(beams, volumes)
     if as_json:
         print_json(
             {
-                "beams": len(beams), "returns": returns, "volumes": len(volumes), "voxel_m": chosen,
+                "beams": len(beams), "returns": volumes.meta["returns"], "volumes": len(volumes), "voxel_m": chosen,
                 "partition": partition, "tau": tau, "bytes_per_volume": volumes.nbytes / len(volumes),
                 "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
-                "files": [str(file) for file in (out, picture) if file is not None],
+                "notes": notes, "files": [str(file) for file in (out, picture) if file is not None],
             }
         )  # fmt: skip
         return
     how = "given" if voxel_m is not None else "chosen by held-out beams"
-    console.print(f"{capture.name}: {len(beams):,} beams, {returns:,} returns to learn from")
+    console.print(f"{capture.name}: {len(beams):,} beams, {volumes.meta['returns']:,} returns to learn from")
     console.print(
         f"{len(volumes):,} volumes at {chosen:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
         f"{learned['seconds']:.1f} s"
@@ -91,3 +95,17 @@ def learn(
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.2f} MB)")
     if picture is not None:
         console.print(f"drew {picture}")
+    for note in notes:
+        said.print(f"note: {note}")
+
+
+def _notes(beams: Beams, volumes: Volumes) -> list[str]:
+    """What was learned all the same, but less well than it could be."""
+    notes = []
+    if not beams.complete:
+        notes.append("the file holds no pulses without return, so the volumes stop too many at the rim of things")
+    if volumes.meta["lone_returns"] == len(volumes):
+        notes.append("every volume holds one return only, so nothing is known of their shapes; use a larger --voxel-m")
+    if volumes.meta["one_direction"]:
+        notes.append("all beams go the same way, so the volumes are guesses from any other side")
+    return notes
