@@ -39,10 +39,10 @@ def learn(
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
     from tussock.cli.console import out as console
-    from tussock.cli.console import print_json, waiting
+    from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.drawing import check_picture
-    from tussock.learn.learner import learn as learn_volumes
+    from tussock.learn.learner import concerns, learn_quietly
     from tussock.learn.likelihood import choose_voxel
     from tussock.learn.volume_picture import draw_volumes
     from tussock.learn.voxels import check_voxel
@@ -65,9 +65,14 @@ def learn(
         with waiting("choosing the size", quiet=as_json):
             chosen = choose_voxel(beams, method=partition, tau=tau, plain=plain, box=corners, threads=threads)  # type: ignore[arg-type]
     with waiting("learning", quiet=as_json) as learned:
-        volumes = learn_volumes(
+        volumes = learn_quietly(
             beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
+    doubts = concerns(volumes)
+    if volumes.meta["lone_returns"] == len(volumes):
+        raise InputError(doubts[0])
+    for doubt in doubts:
+        said.print(f"warning: {doubt}", markup=False)
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
