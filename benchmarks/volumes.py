@@ -41,7 +41,7 @@ def beams_to_learn_from() -> Beams:
 
 
 beams = beams_to_learn_from()
-hdl64 = tussock.load_sensor("hdl-64e-s2")
+hdl64, pose = tussock.load_sensor("hdl-64e-s2"), tussock.Pose.at(*beams.origins.mean(0))
 pulses = len(hdl64.pulses(0))
 print(f"{len(beams):,} beams, {beams.hit.mean():.1%} with a return; {pulses:,} pulses a turn of {hdl64.name}; "
       f"{cores()} cores, load {os.getloadavg()[0]:.1f}; medians of {ROUNDS}")  # fmt: skip
@@ -52,7 +52,7 @@ for size in SIZES:
     volumes = learn(beams, voxel=size)
     scene = tussock.Scene("learned place")
     scene.add_volumes(volumes, name="place")
-    world, pose = tussock.World(scene), tussock.Pose.at(*beams.origins.mean(0))
+    world = tussock.World(scene)
     learning, scanning = timed_in_turns(
         lambda size=size: learn(beams, voxel=size), lambda world=world: tussock.scan(world, hdl64, pose), rounds=ROUNDS
     )
