@@ -111,8 +111,9 @@ def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], th
     )  # fmt: skip
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
     usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
+    means, cell = gaussians.means.astype(np.float64), float(gaussians.cells.cell[0])
     for around in _AROUND:
-        usual = _drawn(did, would, usual, into_voxels(gaussians.means, around * float(gaussians.cells.cell[0]))[0])
+        usual = _drawn(did, would, usual, into_voxels(means, around * cell)[0])
     closure: NDArray[np.float64] = np.clip(1.0 - _drawn(did, would, usual, np.arange(len(would))), 0.0, 1.0)
     return closure
 
