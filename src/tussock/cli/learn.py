@@ -46,7 +46,7 @@ def learn(
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.drawing import check_picture
-    from tussock.learn.learner import learn as learn_volumes
+    from tussock.learn.learner import concerns, learn_quietly
     from tussock.learn.likelihood import choose_voxel
     from tussock.learn.volume_picture import draw_volumes
     from tussock.learn.voxels import check_voxel
@@ -69,9 +69,14 @@ def learn(
         with waiting("choosing the size", quiet=as_json):
             chosen = choose_voxel(beams, method=partition, tau=tau, plain=plain, box=corners, threads=threads)  # type: ignore[arg-type]
     with waiting("learning", quiet=as_json) as learned:
-        volumes = learn_volumes(
+        volumes = learn_quietly(
             beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
+    doubts = concerns(volumes)
+    if volumes.meta["lone_returns"] == len(volumes):
+        raise InputError(doubts[0])
+    for doubt in doubts:
+        said.print(f"warning: {doubt}", markup=False)
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)

@@ -290,3 +290,24 @@ def test_volumes_in_a_scene_file_are_scanned(tussock, tmp_path) -> None:
     both = json.loads(out)
     assert abs(both["hit_rate_difference"]) < 0.1
     assert np.abs(both["quantile_differences"]).max() < 0.5
+
+
+def test_a_damaged_file_of_volumes_is_one_line(tussock, tmp_path) -> None:
+    tussock("learn", "f0.npz", "--out", "h.volumes", "--box", "6,-6,0.1,14,6,4.5", "--voxel-m", "0.5")
+    (tmp_path / "s.toml").write_text('[[objects]]\nname = "hedge"\nvolumes = "h.volumes"\n')
+    whole = (tmp_path / "h.volumes").read_bytes()
+    (tmp_path / "h.volumes").write_bytes(whole[: len(whole) // 2])
+    status, out, err = tussock("scan", "s.toml", "--sensor", "vlp-16", "--pose", "0,0,1.5", "--out", "s.npz")
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert "h.volumes" in err and "damaged" in err
+    assert not (tmp_path / "s.npz").exists()
+
+
+def test_beams_that_all_go_one_way_are_learned_with_a_warning(tussock, tmp_path) -> None:
+    rows = "\n".join(f"{5 + 0.01 * k},0,0" for k in range(40))
+    (tmp_path / "line.csv").write_text(f"x,y,z\n{rows}\n")
+    status, out, err = tussock("learn", "line.csv", "--out", "line.volumes", "--voxel-m", "0.2", "--json")
+    assert status == 0 and json.loads(out)["volumes"] in (2, 3)
+    assert err.startswith("warning: beams: all go in one direction") and err.count("\n") == 1
+    assert (tmp_path / "line.volumes").exists()
