@@ -11,8 +11,7 @@ from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from tussock.learn.beams import Beams
-    from tussock.scene.volumes import Volumes
+    pass
 
 __all__ = ["learn"]
 
@@ -72,15 +71,12 @@ def learn(
         volumes = learn_quietly(
             beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
-    doubts = concerns(volumes)
+    notes = concerns(volumes)
     if volumes.meta["lone_returns"] == len(volumes):
-        raise InputError(doubts[0])
-    for doubt in doubts:
-        said.print(f"warning: {doubt}", markup=False)
+        raise InputError(notes[0])
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    notes = _notes(beams, volumes)
     if as_json:
         print_json(
             {
@@ -102,15 +98,3 @@ def learn(
         console.print(f"drew {picture}")
     for note in notes:
         said.print(f"note: {note}")
-
-
-def _notes(beams: Beams, volumes: Volumes) -> list[str]:
-    """What was learned all the same, but less well than it could be."""
-    notes = []
-    if not beams.complete:
-        notes.append("the file holds no pulses without return, so the volumes stop too many at the rim of things")
-    if volumes.meta["lone_returns"] == len(volumes):
-        notes.append("every volume holds one return only, so nothing is known of their shapes; use a larger --voxel-m")
-    if volumes.meta["one_direction"]:
-        notes.append("all beams go the same way, so the volumes are guesses from any other side")
-    return notes
