@@ -170,10 +170,10 @@ def _table(models: list[_Foretold]) -> Table:
             if area == WHOLE and model.name == "surface":
                 continue
             score = model.scores[area]
-            off = [100 * apart for apart in score.quantile_differences]
+            off = [_rounded(100 * apart, 1) for apart in score.quantile_differences]
             rows.append(
-                (area, model.name, score.distance, 100 * score.simulated_hit_rate, 100 * score.hit_rate_difference,
-                 *off, score.simulated_pulses)
+                (area, model.name, score.distance, 100 * score.simulated_hit_rate,
+                 _rounded(100 * score.hit_rate_difference), *off, score.simulated_pulses)
             )  # fmt: skip
     heading = (
         "area", "foretold by", "score", "hit rate [%]", "off [%]",
@@ -188,13 +188,18 @@ def _table(models: list[_Foretold]) -> Table:
     )
 
 
+def _rounded(value: float, digits: int = 2) -> float:
+    """As many digits as mean something, and no −0."""
+    return round(value, digits) + 0.0
+
+
 def _size_table(sizes: dict[float, _Foretold], counts: dict[float, int]) -> Table:
     rows = []
     for size, model in sizes.items():
         whole, green = model.scores[WHOLE], model.scores[VEGETATION]
         rows.append(
-            (100 * size, whole.distance, 100 * whole.hit_rate_difference, green.distance,
-             100 * green.hit_rate_difference, counts[size])
+            (100 * size, whole.distance, _rounded(100 * whole.hit_rate_difference), green.distance,
+             _rounded(100 * green.hit_rate_difference), counts[size])
         )  # fmt: skip
     return Table(
         "Voxel size",
