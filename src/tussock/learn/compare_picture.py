@@ -67,7 +67,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
     # The scale is crowded at its upper end: a tick needs a 25th of it for itself.
     kept: list[float] = []
-    for tick in MaxNLocator(8, steps=[1, 2, 5, 10]).tick_values(low, high):
+    for tick in MaxNLocator(12, steps=[1, 2, 5, 10]).tick_values(low, high):
         room = np.sqrt(max(tick - low, 0) / (high - low))
         if low <= tick <= high and (not kept or room - np.sqrt((kept[-1] - low) / (high - low)) > 0.04):
             kept.append(float(tick))

@@ -275,6 +275,9 @@ def test_help_names_the_commands(tussock) -> None:
     assert status == 0
     for name in ("noise", "learn", "compare"):
         assert name in out
+    status, out, _ = tussock("noise", "--help")
+    assert status == 0
+    assert "side [deg]" in out, "units are no markup"
 
 
 def test_volumes_in_a_scene_file_are_scanned(tussock, tmp_path) -> None:
