@@ -21,6 +21,7 @@ from tussock.validate.reproducibility import differences
 from tussock.validate.running import Result, run_experiment
 from tussock.validate.shrub import peaks
 from tussock.validate.summary import as_markdown
+from tussock.validate.vegetation_like import like_vegetation
 
 QUICK = Run(quick=True, seed=0)
 EFFECTS = [(name, effect) for name in experiment_names() for effect in load_experiment(name).effects]
@@ -135,6 +136,26 @@ def test_peaks_are_told_apart(apart: float, expected: int) -> None:
     rng = np.random.default_rng(1)
     ranges = np.concatenate([rng.normal(8, 0.05, 20_000), rng.normal(8 + apart, 0.05, 15_000)])
     assert len(peaks(ranges)[2]) == expected
+
+
+def test_what_scatters_above_the_ground_is_like_vegetation() -> None:
+    rng = np.random.default_rng(5)
+    ground = np.stack([*rng.uniform(-10, 10, (2, 40_000)), rng.normal(-2, 0.01, 40_000)], 1)
+    wall = np.stack([rng.normal(8.2, 0.01, 9000), rng.uniform(-5, 5, 9000), rng.uniform(-2, 2, 9000)], 1)
+    pole = np.stack([*rng.normal(3.2, 0.02, (2, 900)), rng.uniform(-2, 2, 900)], 1)
+    bush = np.array([-5.2, 2.2, -0.7]) + rng.uniform(-0.6, 0.6, (3000, 3))
+    grass = np.stack([*rng.uniform(-9, -8, (2, 3000)), rng.uniform(-2, -1.8, 3000)], 1)
+    parts = [ground, wall, pole, bush, grass]
+    found = np.split(like_vegetation(np.concatenate(parts)), np.cumsum([len(part) for part in parts])[:-1])
+    assert [round(float(part.mean()), 1) for part in found] == [0, 0, 0, 1, 0]
+
+
+def test_a_recording_that_is_absent_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUSSOCK_RECORDINGS", str(tmp_path))
+    result = run_experiment(load_experiment("recorded-place"), QUICK)
+    assert result.outcome is None
+    assert result.skipped.startswith("velodyne/vls128_static/packets.pcap is absent; set TUSSOCK_RECORDINGS")
+    assert "Skipped: velodyne" in as_markdown([result])
 
 
 def test_criterion_bounds() -> None:

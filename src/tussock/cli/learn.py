@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
 from tussock.errors import InputError, nearest
-
-if TYPE_CHECKING:
-    from tussock.scene.volumes import Volumes
 
 __all__ = ["learn"]
 
@@ -41,11 +38,14 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
+    import warnings
+
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.drawing import check_picture
-    from tussock.learn.learn_volumes import learn_volumes
+    from tussock.learn.learn_volumes import learn_volumes, notes_on
+    from tussock.learn.learner import LearningWarning, concerns
     from tussock.learn.volume_picture import draw_volumes
     from tussock.learn.voxels import check_voxel
     from tussock.scene.volume_file import check_volume_path, save_volumes
@@ -62,14 +62,18 @@ def learn(
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
         beams = open_scan(capture, origin, trajectory, model, turns)
-    with waiting("learning" if voxel_m is not None else "choosing the size and learning", quiet=as_json) as learned:
+    doing = "learning" if voxel_m is not None else "choosing the size and learning"
+    with waiting(doing, quiet=as_json) as learned, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LearningWarning)
         volumes = learn_volumes(
             beams, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
+    if volumes.meta["lone_returns"] == len(volumes):
+        raise InputError(concerns(volumes)[0])
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    about, notes = volumes.meta, _notes(volumes)
+    about, notes = volumes.meta, notes_on(volumes)
     if as_json:
         print_json(
             {
@@ -91,18 +95,3 @@ def learn(
         console.print(f"drew {picture}")
     for note in notes:
         said.print(f"note: {note}")
-
-
-def _notes(volumes: Volumes) -> list[str]:
-    """What was left out, or learned less well than it could be."""
-    about, notes = volumes.meta, []
-    if about["dead_rings"]:
-        names = ", ".join(map(str, about["dead_rings"]))
-        notes.append(f"left out as dead, for it never returned and its neighbours did: ring {names}")
-    if not about["complete"]:
-        notes.append("the file holds no pulses without return, so the volumes stop too many at the rim of things")
-    if about["lone_returns"] == len(volumes):
-        notes.append("every volume holds one return only, so nothing is known of their shapes; use a larger --voxel-m")
-    if about["one_direction"]:
-        notes.append("all beams go the same way, so the volumes are guesses from any other side")
-    return notes

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
+from tussock.learn.voxels import into_voxels
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
@@ -24,7 +25,8 @@ __all__ = ["closure_of", "count_beams"]
 _BLOCK = 2048  # beams a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
-_ENOUGH, _ENOUGH_EACH = 60_000, 0.5  # beams that settle the closures, in all and for each volume
+_AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
+_ENOUGH = 60_000  # beams that settle the closures
 _NOTHING_LEFT = 1e-3  # of a beam, after which nobody gets away
 _UNIT = 2.0**24  # shares of beams are added as whole numbers, so that their order, and the threads, do not matter
 
@@ -95,12 +97,11 @@ def _count_all(
 def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], threads: int) -> NDArray[np.float64]:
     """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
 
-    Where few are expected, it is drawn towards that of the whole model. A sample of the beams is enough, a few for
-    each volume.
+    Where few are expected, it is drawn towards that of the volumes around it, and theirs towards that of the whole
+    model: of the ground nothing gets away, of a crown before the sky much does. A sample of the beams is enough.
     """
     workers = min(threads, _MOST_COPIES)
-    wanted = max(_ENOUGH, _ENOUGH_EACH * len(gaussians.means))
-    share = min(1.0, wanted / len(beams))
+    share = min(1.0, _ENOUGH / len(beams))
     expected = np.zeros((workers, len(gaussians.means)), np.int64)
     observed = np.zeros((workers, len(gaussians.means)), np.int64)
     run_on_threads(
@@ -108,10 +109,33 @@ def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], th
         expected, observed,
     )  # fmt: skip
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
-    usual = min(did.sum() / max(would.sum(), 1e-9), 1.0)
-    away = (did + _PRIOR_ESCAPES * usual) / (would + _PRIOR_ESCAPES)
-    closure: NDArray[np.float64] = np.clip(1.0 - away, 0.0, 1.0)
+    usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
+    for around in _around(gaussians):
+        usual = _drawn(did, would, usual, around)
+    closure: NDArray[np.float64] = np.clip(1.0 - _drawn(did, would, usual, np.arange(len(would))), 0.0, 1.0)
     return closure
+
+
+def _around(gaussians: Gaussians) -> list[NDArray[np.int64]]:
+    """The wide and the near surroundings that each volume is in, as numbers, shape (n,) each."""
+    cells = gaussians.cells
+    if cells.listing[0]:
+        means, cell = gaussians.means.astype(np.float64), float(cells.cell[0])
+        return [into_voxels(means, side * cell)[0] for side in _AROUND]
+    # Voxels stand in the order of the grid, brick by brick and block by block.
+    brick = np.repeat(np.arange(len(cells.brick_first)), np.diff(cells.brick_first, append=len(gaussians.means)))
+    block = np.repeat(np.arange(len(cells.block_first)), np.diff(cells.block_first, append=len(cells.brick_first)))
+    return [block[brick], brick]
+
+
+def _drawn(
+    did: NDArray[np.int64], would: NDArray[np.float64], usual: NDArray[np.float64], groups: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """did / would of each volume's group, drawn towards what is usual in it."""
+    members = np.bincount(groups)
+    prior = _PRIOR_ESCAPES * np.bincount(groups, usual) / members
+    share: NDArray[np.float64] = (np.bincount(groups, did) + prior) / (np.bincount(groups, would) + _PRIOR_ESCAPES)
+    return share[groups]
 
 
 @kernel

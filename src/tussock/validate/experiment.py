@@ -34,7 +34,7 @@ _HOMES = {
     "packets": "packets",
     "learned-vegetation": "learned_vegetation",
     "volume-transfer": "volume_transfer",
-    "vls-128-volumes": "vls128_volumes",
+    "recorded-place": "recorded_place",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""

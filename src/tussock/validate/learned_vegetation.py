@@ -150,15 +150,14 @@ def _figure(shown: dict[str, tuple[Beams, Beams]]) -> Figure:
     with drawing(2, 6, size=(13.4, 5.0), sharex=True) as picture:
         for column, (name, pair) in enumerate(shown.items()):
             ring = np.bincount(pair[0].rings[pair[0].hit]).argmax() if pair[0].hit.any() else 0
-            found = pair[0].ranges[pair[0].hit]
+            found = pair[0].ranges[pair[0].hit & (pair[0].rings == ring)]
             span = (np.quantile(found, 0.002) - 0.1, np.quantile(found, 0.998) + 0.1) if len(found) else (7.0, 9.0)
             for row, (beams, what) in enumerate(zip(pair, ("real", "volumes"), strict=True)):
                 axes, mine = picture.axes[row, column], beams.hit & (beams.rings == ring)
                 half = np.rad2deg(np.abs(beams.azimuths).max()) + 0.045
                 counts = _histogram(beams, mine, span, half)
-                axes.imshow(
-                    np.log1p(counts.T), origin="lower", aspect="auto", cmap="magma_r", extent=(-half, half, *span)
-                )
+                image = np.ma.masked_equal(np.log1p(counts.T), 0)  # white where nothing came back
+                axes.imshow(image, origin="lower", aspect="auto", cmap="magma_r", vmin=-1, extent=(-half, half, *span))
                 axes.set_title(f"{name}, {what}", fontsize=8)
                 axes.grid(False)
         for axes in picture.axes[-1]:
@@ -168,7 +167,7 @@ def _figure(shown: dict[str, tuple[Beams, Beams]]) -> Figure:
     return Figure(
         "Histograms over angle and range of one laser, as fig. 6 of the paper",
         picture.png,
-        "Above the test pulses, below the same pulses fired into the learned volumes; darker is more often.",
+        "Above the test pulses, below the same pulses fired into volumes of 5 cm; darker is more often.",
     )
 
 

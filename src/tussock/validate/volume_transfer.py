@@ -25,7 +25,8 @@ from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Outcome, Run, Table
+from tussock.validate.drawing import drawing
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
 from tussock.validate.six_targets import EYE, sensor_of, target_scene
 
 __all__ = ["EXPERIMENT", "learned_tree", "other_sensor", "seen_by_the_other", "transfer_score"]
@@ -36,6 +37,7 @@ VOXEL = 0.15
 POSE = Pose.at(3.0, 4.0, 1.0, yaw=float(np.arctan2(-4.0, 5.0)))
 """of the second sensor, looking at the tree at (8, 0)"""
 _ANGLE_BIN, _RANGE_BIN = float(np.deg2rad(1.0)), 0.1
+_DRAWN = "medium tree"
 
 
 def learned_tree(world: World, run: Run) -> Beams:
@@ -74,18 +76,25 @@ def _placed(volumes: Volumes, run: Run) -> Scene:
 def _run(run: Run) -> Outcome:
     with_surface = find_spec("pymeshlab") is not None
     rows, scores, surfaces = [], [], []
+    drawn: dict[str, Beams] = {}
     for name in TREES:
         run.doing(name)
         world = World(target_scene(name, run.seed))
         train = learned_tree(world, run)
         truth = seen_by_the_other(world, run, turn=1)
         floor = transfer_score(truth, seen_by_the_other(world, run, turn=2)).distance
-        score = transfer_score(truth, seen_by_the_other(_placed(learn(train, voxel=VOXEL), run), run, turn=3))
+        volumes = seen_by_the_other(_placed(learn(train, voxel=VOXEL), run), run, turn=3)
+        score = transfer_score(truth, volumes)
         surface = None
+        if name == _DRAWN:
+            drawn = {"the tree's mesh": truth, "learned volumes": volumes}
         if with_surface:
             mesh = surface_mesh(train, cell=0.02, kernel=0.08)
-            surface = transfer_score(truth, scan_surface(mesh, truth, seed=run.seed))
+            foretold = scan_surface(mesh, truth, seed=run.seed)
+            surface = transfer_score(truth, foretold)
             surfaces.append(surface)
+            if name == _DRAWN:
+                drawn["learned surface"] = foretold
         scores.append(score)
         rows.append(
             (
@@ -123,7 +132,27 @@ def _run(run: Run) -> Outcome:
         "Bhattacharyya distance (bins of 1° and 10 cm) and what is off, against the same scan of the tree's own mesh; "
         "the floor is a second scan of the mesh.",
     )
-    return Outcome(tuple(criteria), (table,), notes=tuple(notes))
+    return Outcome(tuple(criteria), (table,), (_figure(drawn),), notes=tuple(notes))
+
+
+def _figure(drawn: dict[str, Beams]) -> Figure:
+    """What the second sensor sees, one pulse in each direction, coloured by range."""
+    with drawing(1, len(drawn), size=(4.0 * len(drawn), 4.0), sharex=True, sharey=True) as picture:
+        for axes, (name, beams) in zip(picture.axes[0], drawn.items(), strict=True):
+            once = beams.select(np.unique(np.round(beams.directions, 6), axis=0, return_index=True)[1])
+            hit = once.select(once.hit)
+            local = (hit.points - POSE.position) @ POSE.rotation
+            points = axes.scatter(
+                -local[:, 1], hit.points[:, 2], c=hit.ranges, s=5, linewidths=0, cmap="viridis", vmin=5.2, vmax=7.6
+            )
+            axes.set(title=f"{name}, {100 * beams.hit.mean():.1f} % return", xlabel="to the right [m]", aspect="equal")
+        picture.axes[0, 0].set_ylabel("height [m]")
+        picture.figure.colorbar(points, ax=picture.axes[0, -1], label="range [m]", shrink=0.8)
+    return Figure(
+        f"The {_DRAWN} as the other sensor sees it",
+        picture.png,
+        "The volumes have the gaps and the depth of the crown; the surface has its front only and closes the gaps.",
+    )
 
 
 EXPERIMENT = Experiment(

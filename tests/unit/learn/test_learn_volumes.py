@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tussock.learn.beams import Beams
-from tussock.learn.learn_volumes import learn_volumes
-from tussock.learn.learner import learn
+from tussock.learn.learn_volumes import learn_volumes, notes_on
+from tussock.learn.learner import LearningWarning, learn, learn_quietly
 from tussock.learn.likelihood import choose_voxel
 
 RINGS = 8
@@ -37,8 +37,11 @@ def test_without_a_size_it_is_the_chosen_one(beams: Beams) -> None:
 def test_a_dead_laser_makes_no_holes(beams: Beams) -> None:
     dead = beams.rings == 3
     broken = replace(beams, ranges=np.where(dead, np.nan, beams.ranges), complete=False)
-    volumes = learn_volumes(broken, voxel=0.25)
+    with pytest.warns(LearningWarning) as said:
+        volumes = learn_volumes(broken, voxel=0.25)
+    assert [str(each.message) for each in said] == notes_on(volumes)
+    assert notes_on(volumes)[0].endswith("ring 3") and "none without a return" in notes_on(volumes)[1]
     assert volumes.meta["dead_rings"] == [3] and not volumes.meta["complete"]
     assert volumes.meta["beams"] == (~dead).sum()
     assert np.array_equal(volumes.shells, learn(beams.select(~dead), voxel=0.25).shells)
-    assert learn(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
+    assert learn_quietly(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
