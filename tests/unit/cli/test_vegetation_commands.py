@@ -219,6 +219,10 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
         (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "0"], "voxel: must be a length above 0"),
         (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "-1"], "voxel: must be a length above 0"),
         (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "nan"], "voxel: must be a length above 0"),
+        (
+            ["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "1e-4"],
+            "every voxel holds one point only, got 0.0001 m",
+        ),
         (["learn", "empty.pcap", "--out", "x.volumes"], "empty.pcap: is empty"),
         (["learn", "odd.pcap", "--out", "x.volumes"], "factory bytes"),
         (["learn", "damaged.volumes", "--out", "x.volumes"], "damaged.volumes: is a file of volumes, not a scan"),
