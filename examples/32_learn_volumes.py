@@ -11,19 +11,14 @@ from tussock.scene.tree import tree
 
 real = tussock.Scene("a tree")
 real.add(plane((60, 60)), name="ground")
-real.add(
-    tree(height=5, crown_radius=1.5, crown_base=1.5, leaf_area=12, triangles=20_000, seed=4),
-    name="tree",
-    position=(8, 0, 0),
-)
+oak = tree(height=5, crown_radius=1.5, crown_base=1.5, leaf_area=12, triangles=20_000, seed=4)
+real.add(oak, name="tree", position=(8, 0, 0))
 world, sensor = tussock.World(real), tussock.load_sensor("vlp-32c").with_(**{"beam.rays": 9})
 
 # Every pulse counts, those without return too: they say where nothing is. Several stations see all sides.
 stations = [tussock.Pose.at(8 - 8 * np.cos(a), 8 * np.sin(a), 1.8, yaw=-a) for a in np.deg2rad([0, 90, 180, 270])]
-beams = tussock.joined_beams([
-    tussock.beams_of(tussock.scan(world, sensor, station, seed=number, keep_misses=True))
-    for number, station in enumerate(stations)
-])  # fmt: skip
+frames = [tussock.scan(world, sensor, station, seed=k, keep_misses=True) for k, station in enumerate(stations)]
+beams = tussock.joined_beams([tussock.beams_of(frame) for frame in frames])
 crown = [6, -2, 0.2, 10, 2, 6]
 volumes = tussock.learn_volumes(beams, box=crown)
 size = volumes.meta["voxel_m"]  # chosen: it foretells beams best that were held out
@@ -36,10 +31,8 @@ tussock.draw_volumes(volumes, "tree.png", force=True)
 scene = tussock.Scene("avenue")
 scene.add(plane((80, 80)), name="ground", label="terrain")
 wall = scene.add(box((0.2, 30, 3)), name="wall", label="wall", position=(20, 0, 1.5))
-trees = scene.add_volumes(
-    tussock.load_volumes("tree.volumes"), name="trees",
-    placements=tussock.Placements.of([[x - 8, y, 0] for x in (8, 13) for y in (-5, 0, 5)]),
-)  # fmt: skip
+spots = tussock.Placements.of([[x - 8, y, 0] for x in (8, 13) for y in (-5, 0, 5)])
+trees = scene.add_volumes(tussock.load_volumes("tree.volumes"), name="trees", placements=spots)
 frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 1.8))
 for thing in (trees, wall):
     print(f"{thing.name}: {(frame.object_id == thing.id).sum():,} returns")

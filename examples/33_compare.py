@@ -28,7 +28,6 @@ print("pulses through the grass         score   hit rate   median range")
 unseen, known, simulated = (tussock.through_box(beams, around) for beams in (unseen, known, simulated))
 for name, other in (("real, to learn from (the floor)", known), ("learned volumes", simulated)):
     score = tussock.compare(unseen, other, **BINS)
-    print(
-        f"{name:31s} {score.distance:6.3f}    {score.hit_rate_difference:+.4f}      {score.quantile_differences[2]:+.3f} m"
-    )
+    off = score.quantile_differences[2]
+    print(f"{name:31s} {score.distance:6.3f}    {score.hit_rate_difference:+.4f}      {off:+.3f} m")
 tussock.draw_comparison(unseen, simulated, score, "compare.png", title="Grass and learned volumes", force=True)

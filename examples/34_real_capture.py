@@ -20,9 +20,7 @@ if len(sys.argv) < 2:
             run.write(frame)
 
 beams = tussock.load_beams(path)
-print(
-    f"{len(beams):,} pulses in {beams.turns.max() + 1} turns, {beams.hit.mean():.1%} with a return, {np.unique(beams.rings).size} rings"
-)
+print(f"{len(beams):,} pulses in {beams.turns.max() + 1} turns, {beams.hit.mean():.1%} with a return")
 beams = beams.select(~np.isin(beams.rings, tussock.dead_rings(beams)))  # a dead laser is no proof of empty space
 pulses = np.bincount(beams.turns)
 whole = np.flatnonzero(pulses > 0.97 * pulses.max())  # the first and the last turn may be parts
@@ -33,7 +31,6 @@ simulated = tussock.simulate_volumes(volumes, unseen, seed=1)
 bins = {"angle_bin": np.deg2rad(1.0), "range_bin": 0.1}
 score, floor = tussock.compare(unseen, simulated, **bins), tussock.compare(unseen, known, **bins)
 print(f"{len(volumes):,} volumes from {len(known):,} pulses; turn {whole[-1]} foretold:")
-print(
-    f"score {score.distance:.3f} (of the known turns themselves {floor.distance:.3f}), hit rate {score.real_hit_rate:.3f} real, {score.simulated_hit_rate:.3f} simulated"
-)
+print(f"score {score.distance:.3f}, of the known turns themselves {floor.distance:.3f}")
+print(f"hit rate {score.real_hit_rate:.3f} real, {score.simulated_hit_rate:.3f} simulated")
 tussock.draw_comparison(unseen, simulated, score, "capture.png", title=Path(path).name, force=True)
