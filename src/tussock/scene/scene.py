@@ -135,6 +135,8 @@ class Scene:
         for thing in self.objects:
             if thing.name == name:
                 return thing
+        if any(name == thing.name for thing in self.volumes):
+            raise InputError(f"object {name!r}: is a set of volumes; find it in `volumes` of the scene")
         raise InputError(f"object {name!r}: no such object; {nearest(name, [o.name for o in self.objects])}")
 
     def replace_material(self, name: str, material: Material) -> None:

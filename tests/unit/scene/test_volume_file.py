@@ -125,6 +125,8 @@ def test_what_cannot_be_is_refused(volumes: Volumes, change: dict[str, Any], wor
 def test_placements_may_not_stretch_volumes(volumes: Volumes) -> None:
     scene = Scene("stretched")
     scene.add_volumes(volumes, name="a", position=(1, 2, 3), yaw=0.3)
+    with pytest.raises(InputError, match="object 'a': is a set of volumes; find it in `volumes`"):
+        scene["a"]
     with pytest.raises(InputError, match="scale 1"):
         scene.add_volumes(volumes, name="b", placements=Placements.of([[0, 0, 0], [5, 0, 0]], scale=[1.0, 1.2]))
     assert [thing.name for thing in scene.volumes] == ["a"]
