@@ -17,6 +17,8 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 
+if len(sys.argv) != 2:
+    sys.exit("FOLDER: name the one that the pictures go to, as in: python benchmarks/root_scene.py root_out")
 folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 begin, used = time.perf_counter(), time.process_time()

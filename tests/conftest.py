@@ -1,7 +1,8 @@
-"""What several test files need: a plain sensor, and the exact rays that a sensor's pulses are."""
+"""What several test files need: the command line, a plain sensor, and the exact rays that a sensor's pulses are."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -27,6 +28,25 @@ class Rays(NamedTuple):
     """unit vectors, shape (n, 3)"""
     times: NDArray[np.float64]
     """[s], shape (n,)"""
+
+
+@pytest.fixture
+def tussock(monkeypatch, capsys, tmp_path) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line in an empty folder: exit status, standard output, standard error."""
+    from tussock.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tussock", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        code = stop.value.code or 0
+        assert isinstance(code, int)
+        return code, captured.out, captured.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from tussock.blender.load import load_blend
 from tussock.blender.process import blender_command
-from tussock.cli.app import main
 from tussock.errors import InputError
 from tussock.poses import Pose
 from tussock.scene.mesh_files import load_mesh
@@ -189,20 +187,13 @@ def test_each_face_has_its_own_material(loaded):
     np.testing.assert_allclose(corners[..., 0], 0.5)
 
 
-def run(monkeypatch, capsys, *words):
-    monkeypatch.setattr(sys, "argv", ["tussock", *map(str, words)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return stop.value.code or 0, capsys.readouterr().err
-
-
-def test_the_command_needs_nothing_but_the_blend_and_puts_points_back(whole, tmp_path, monkeypatch, capsys):
-    status, err = run(monkeypatch, capsys, "scan", whole, "--out", tmp_path / "a.npz", "--into", tmp_path / "b.blend")
+def test_the_command_needs_nothing_but_the_blend_and_puts_points_back(whole, tmp_path, tussock):
+    status, _, err = tussock("scan", whole, "--out", tmp_path / "a.npz", "--into", tmp_path / "b.blend")
     assert status == 0, err
     frame = load_frame(tmp_path / "a.npz")
     again = load_blend(whole)
     assert len(frame) > 5000
-    status, err = run(monkeypatch, capsys, "scan", whole, "--out", tmp_path / "c.npz", "--into", tmp_path / "b.blend")
+    status, _, err = tussock("scan", whole, "--out", tmp_path / "c.npz", "--into", tmp_path / "b.blend")
     assert status == 2
     assert "exists already" in err
     count = make(
@@ -296,8 +287,8 @@ def bad(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_scanned_is_said_in_one_line(bad, name, tmp_path, monkeypatch, capsys):
-    status, err = run(monkeypatch, capsys, "scan", bad / f"{name}.blend", "--out", tmp_path / "a.npz")
+def test_what_cannot_be_scanned_is_said_in_one_line(bad, name, tmp_path, tussock):
+    status, _, err = tussock("scan", bad / f"{name}.blend", "--out", tmp_path / "a.npz")
     assert status == 2
     assert len(err.strip().splitlines()) == 1
     assert re.search(BAD[name][1], err), err

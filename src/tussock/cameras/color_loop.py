@@ -40,8 +40,8 @@ from tussock.cameras.viewing import MOMENT, TILE, U, V, aim, new_tile
 from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.trace import packets as row
+from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet, occluded
-from tussock.trace.world import material_of
 
 __all__ = ["Sampling", "color_loop"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from tussock.cameras.paint import TRANSMISSION
 from tussock.kernels import inline_kernel, kernel
 from tussock.trace import packets as row
+from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import LANES, NOTHING, intersect
-from tussock.trace.world import material_of
 
 __all__ = ["let_through"]
 

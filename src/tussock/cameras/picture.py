@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.cameras.camera import Camera
-from tussock.poses import Pose
+from tussock.cameras.shot import Shot
 
 __all__ = ["Picture"]
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    camera: Camera
-    pose: Pose
-    """``T_world_camera`` when the first row opens"""
-    time: float
-    """[s] when the first row opens"""
+class Picture(Shot):
+    """What the camera saw, in colour."""
+
     rgb: NDArray[np.uint8]
     """developed, sRGB, shape (height, width, 3)"""
     light: NDArray[np.float32]

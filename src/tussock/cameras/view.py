@@ -11,22 +11,17 @@ from numpy.typing import NDArray
 
 from tussock.cameras.camera import Camera
 from tussock.cameras.projection import rays_of
+from tussock.cameras.shot import Shot
 from tussock.errors import InputError
-from tussock.poses import Pose
 from tussock.scene.instances import Instances
 
 __all__ = ["View"]
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(Shot):
     """Images of shape (height, width), one value a pixel's middle."""
 
-    camera: Camera
-    pose: Pose
-    """``T_world_camera`` when the first row opens"""
-    time: float
-    """[s] when the first row opens"""
     range: NDArray[np.float32]
     """[m] along the ray, infinite where nothing is"""
     object_id: NDArray[np.uint32]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tussock.cameras.viewing import TILE, U, V, aim, new_tile
 from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.trace import packets as row
+from tussock.trace.hit_tables import material_of
 from tussock.trace.normals import world_normal
 from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
-from tussock.trace.world import material_of
 
 __all__ = ["Seen", "facing", "view_loop"]
 

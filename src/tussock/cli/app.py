@@ -34,6 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # plain rich would take the units, as [m], for its own
 )
 app.command()(demo.demo)
 app.command()(scan.scan)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tussock.cli.scans import ModelOption
+from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.learn.beams import Beams
 
 __all__ = ["compare"]
 
@@ -46,12 +50,16 @@ def compare(
 
     if picture is not None:
         check_picture(picture, force=force)
+    corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
         one = open_scan(real, model=model, turns=turns)
-        two = open_scan(simulated, model=model if simulated.suffix == ".pcap" else None, turns=simulated_turns)
-    if box is not None:
-        one, two = (through_box(beams, parse_box(box)) for beams in (one, two))
-    if returns_only:
+        of_two = model if simulated.suffix.lower() == ".pcap" else None
+        two = open_scan(simulated, model=of_two, turns=simulated_turns)
+    if corners is not None:
+        one, two = (through_box(beams, corners) for beams in (one, two))
+    if not returns_only:
+        _check_alike(real, one, simulated, two)
+    else:
         one, two = one.select(one.hit), two.select(two.hit)
     score = score_of(one, two, angle_bin=math.radians(angle_deg), range_bin=range_m)
     if picture is not None:
@@ -73,3 +81,14 @@ def compare(
     out.print(f"Bhattacharyya distance {score.distance:.4f}")
     if picture is not None:
         out.print(f"drew {picture}")
+
+
+def _check_alike(real: Path, one: Beams, simulated: Path, two: Beams) -> None:
+    """Pulses without return count in both scans or in none: hit rates would be those of the files, not of the scene."""
+    if one.complete == two.complete:
+        return
+    whole, poor = (real, simulated) if one.complete else (simulated, real)
+    raise InputError(
+        f"{poor.name}: holds no pulses without return but {whole.name} does; scan it with --misses, or compare with "
+        "--returns-only"
+    )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
 from tussock.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["learn"]
 
@@ -68,27 +71,24 @@ def learn(
         volumes = learn_quietly(
             beams, voxel=chosen, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
         )  # fmt: skip
-    doubts = concerns(volumes)
+    notes = concerns(volumes)
     if volumes.meta["lone_returns"] == len(volumes):
-        raise InputError(doubts[0])
-    for doubt in doubts:
-        said.print(f"warning: {doubt}", markup=False)
+        raise InputError(notes[0])
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    returns = int((beams.hit if corners is None else beams.inside(corners)).sum())
     if as_json:
         print_json(
             {
-                "beams": len(beams), "returns": returns, "volumes": len(volumes), "voxel_m": chosen,
+                "beams": len(beams), "returns": volumes.meta["returns"], "volumes": len(volumes), "voxel_m": chosen,
                 "partition": partition, "tau": tau, "bytes_per_volume": volumes.nbytes / len(volumes),
                 "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
-                "files": [str(file) for file in (out, picture) if file is not None],
+                "notes": notes, "files": [str(file) for file in (out, picture) if file is not None],
             }
         )  # fmt: skip
         return
     how = "given" if voxel_m is not None else "chosen by held-out beams"
-    console.print(f"{capture.name}: {len(beams):,} beams, {returns:,} returns to learn from")
+    console.print(f"{capture.name}: {len(beams):,} beams, {volumes.meta['returns']:,} returns to learn from")
     console.print(
         f"{len(volumes):,} volumes at {chosen:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
         f"{learned['seconds']:.1f} s"
@@ -96,3 +96,5 @@ def learn(
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.2f} MB)")
     if picture is not None:
         console.print(f"drew {picture}")
+    for note in notes:
+        said.print(f"note: {note}")

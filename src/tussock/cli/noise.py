@@ -51,6 +51,7 @@ def noise(
     from tussock.learn.drawing import check_picture
     from tussock.learn.noise import measure_scatter
     from tussock.learn.noise_picture import draw_scatter
+    from tussock.scene.scene_save import check_scene_path
 
     given = [("--out", out), ("--sensor", sensor), ("--pose", pose), ("--match-box", match_box)]
     if match is None and (surplus := [name for name, value in given if value is not None]):
@@ -59,17 +60,19 @@ def noise(
         raise InputError(f"{missing[0]}: is required with --match")
     if picture is not None:
         check_picture(picture, force=force)
+    if out is not None:
+        check_scene_path(out, force=force)
     corners = parse_box(box)
+    inside = None if match_box is None else parse_box(match_box)
     with waiting("reading", quiet=as_json):
         beams = open_scan(capture, origin, trajectory, model, turns)
     scatter = measure_scatter(beams, corners, window=float(np.deg2rad(window_deg)))
-    if picture is not None:
-        draw_scatter(scatter, beams, picture, title=f"Range scatter in {capture.name}", force=force)
     found = None
     if match is not None and out is not None and sensor is not None:
         with waiting("matching", quiet=as_json):
-            inside = None if match_box is None else parse_box(match_box)
             found = _match(match, out, sensor, pose, scatter, inside, window_deg, frames, seed, threads, force)
+    if picture is not None:
+        draw_scatter(scatter, beams, picture, title=f"Range scatter in {capture.name}", force=force)
     if as_json:
         print_json(_plain(scatter, found))
         return
@@ -93,9 +96,7 @@ def _match(
     from tussock.cli.sources import open_source
     from tussock.learn.match_response import match_response
     from tussock.scene.scene_save import save_scene
-    from tussock.whole_files import check_writable
 
-    check_writable(out, force=force)
     source = open_source(name)
     station = source.station(sensor, pose, None)
     assert station.sensor is not None

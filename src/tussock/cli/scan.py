@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from tussock.cli.scan_plan import ScanPlan
     from tussock.frames.frame import Frame
 
 __all__ = ["scan"]
@@ -72,26 +72,88 @@ def scan(
 
     A range that was interrupted goes on where it stopped when the same command is given again.
     """
-    from tussock.cli.console import out as console
     from tussock.cli.console import print_json, steps, waiting
     from tussock.cli.over import draw_over
     from tussock.cli.render import open_camera
-    from tussock.cli.settings import parse_settings
-    from tussock.cli.sources import open_source, parse_utc
+    from tussock.cli.scan_plan import plan_scan
+    from tussock.cli.sources import parse_utc
     from tussock.picture import draw_frame
-    from tussock.runs import Run
-    from tussock.simulate import frames_between
-    from tussock.simulate import scan as scan_once
-    from tussock.trace.world import World
     from tussock.whole_files import check_writable
     from tussock.wire.encode import EPOCH
     from tussock.wire.position import GeoOrigin
-    from tussock.wire.runs import RUN_SUFFIXES, check_run, open_run
-    from tussock.write.formats import format_of, save_frame
-    from tussock.write.truth_table import save_truth_table
+    from tussock.wire.runs import RUN_SUFFIXES
 
-    one_run = out.suffix in RUN_SUFFIXES
-    if not one_run:
+    _check_words(scene, sensor, out, coords, table, over, into, end)
+    changes = _changes(settings, rate, rays, mode)
+    epoch = parse_utc(utc) if utc else EPOCH
+    place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
+    eye = open_camera(camera, None, None, {})
+    for target in (picture, over, into, None if out.suffix in RUN_SUFFIXES or end is not None else out):
+        if target is not None:
+            check_writable(target, force=force)
+    with waiting("building the scene", quiet=as_json) as built:
+        plan = plan_scan(
+            scene, out, sensor=sensor, changes=changes, pose=pose, trajectory=trajectory, start=start, end=end,
+            seed=seed, coords=coords, misses=misses, table=table, threads=threads, force=force,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    returns, pulses = 0, 0
+    shown: Frame | None = None
+    written = steps(plan.written(epoch, place_on_earth), "scanning", total=len(plan.frames), quiet=as_json)
+    with waiting("scanning", quiet=True) as scanned:
+        for number, seen in written:
+            if seen is not None:
+                returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
+                shown = seen if number == plan.frames[0] else shown
+    if picture or over or into:
+        shown = shown or plan.frame(plan.frames[0])
+        if picture:
+            draw_frame(shown, picture, force=force)
+        if over:
+            draw_over(shown, plan.world, eye, plan.place, over, seed=plan.seed, threads=threads, force=force)
+        if into:
+            from tussock.blender.points import add_points
+
+            add_points(Path(scene), into, shown, force=force)
+
+    if as_json:
+        print_json(
+            {
+                "scene": plan.world.name, "triangles": plan.world.triangles, "placements": plan.world.placements,
+                "sensor": plan.sensor.name, "frames": len(plan.frames), "kept": len(plan.finished), "pulses": pulses,
+                "returns": returns, "seed": plan.seed, "build_s": built["seconds"], "scan_s": scanned["seconds"],
+                "files": [str(file) for file in plan.files],
+            }
+        )  # fmt: skip
+    else:
+        _say(plan, pulses, returns, built["seconds"], [("drew", picture), ("drew", over), ("wrote", into)])
+
+
+def _say(plan: ScanPlan, pulses: int, returns: int, seconds: float, more: list[tuple[str, Path | None]]) -> None:
+    from tussock.cli.console import out as console
+
+    world, files, kept = plan.world, plan.files, len(plan.finished)
+    size = f"{world.triangles:,} triangles in {world.placements:,} placements"
+    console.print(f"{world.name}: {size}, ready in {seconds:.1f} s")
+    there = f", {kept} were there already" if kept else ""
+    console.print(
+        f"{plan.sensor.name}: {pulses:,} pulses, {returns:,} returns in {len(plan.frames) - kept} frame(s){there}"
+    )
+    console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))
+    for done, file in more:
+        if file:
+            console.print(f"{done} {file}")
+
+
+def _check_words(
+    scene: str, sensor: str | None, out: Path, coords: str, table: Path | None, over: Path | None,
+    into: Path | None, end: float | None,
+) -> None:  # fmt: skip
+    """What can be refused before anything is opened."""
+    from tussock.wire.runs import RUN_SUFFIXES
+    from tussock.write.formats import format_of
+
+    if out.suffix not in RUN_SUFFIXES:
         format_of(out, also=RUN_SUFFIXES)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be sensor or world", coords)
@@ -100,118 +162,15 @@ def scan(
     _check_endings(table, over)
     if into is not None:
         _check_into(into, scene, end)
-    changes = parse_settings(settings or [])
-    for key, value in (("rotation_hz", rate), ("beam.rays", rays), ("receiver.mode", _known_mode(mode))):
-        if value is not None:
-            changes[key] = value
-    epoch = parse_utc(utc) if utc else EPOCH
-    place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
-    eye = open_camera(camera, None, None, {})
-    for target in (picture, over, into, None if one_run or end is not None else out):
-        if target is not None:
-            check_writable(target, force=force)
-
-    with waiting("building the scene", quiet=as_json) as built:
-        source = open_source(scene)
-        station = source.station(sensor, pose, trajectory)
-        assert station.sensor is not None
-        device = station.sensor.with_(**changes) if changes else station.sensor
-        place, chance = station.place, source.seed if seed is None else seed
-        first = frames_between(device, start, start).start
-        frames = range(first, first + 1) if end is None else frames_between(device, start, end)
-        if not len(frames):
-            raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {end:g} s")
-        if one_run:
-            check_run(out, device, force=force)
-        numbered, finished = None, []
-        if end is not None and not one_run:
-            numbered = Run(
-                source.scene, device, place, out, start, end,
-                seed=chance, coords=coords, keep_misses=misses, threads=threads,  # type: ignore[arg-type]
-            )  # fmt: skip
-            finished = numbered.prepare(force=force)
-        tables = _numbered(table, frames)
-        for target in tables:
-            check_writable(target, force=force or bool(finished))
-        world = World(source.scene)
-
-    def one(frame: int) -> Frame:
-        return scan_once(world, device, place, seed=chance, frame=frame, keep_misses=misses, threads=threads)
-
-    def single() -> Iterator[tuple[int, Frame | None]]:
-        seen = one(first)
-        save_frame(seen, out, force=force, coords=coords)  # type: ignore[arg-type]
-        yield first, seen
-
-    def resumed() -> Iterator[tuple[int, Frame | None]]:
-        assert numbered is not None
-        for done in numbered.scan(world, finished=finished):
-            yield done.number, done.frame
-
-    def recorded() -> Iterator[tuple[int, Frame | None]]:
-        with open_run(out, device, force=force, epoch=epoch, origin=place_on_earth) as run:
-            yield from _through(run.write, one, frames)
-
-    returns, pulses = 0, 0
-    shown: Frame | None = None
-    results = recorded() if one_run else resumed() if numbered else single()
-    with waiting("scanning", quiet=True) as scanned:
-        for index, (number, seen) in enumerate(steps(results, "scanning", total=len(frames), quiet=as_json)):
-            if table is not None and (seen is not None or not tables[index].exists()):
-                save_truth_table(seen or one(number), tables[index], force=True)
-            if seen is None:
-                continue
-            returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
-            shown = seen if number == first else shown
-    if picture:
-        draw_frame(shown or one(first), picture, force=force)
-    if over:
-        draw_over(shown or one(first), world, eye, place, over, seed=chance, threads=threads, force=force)
-    if into is not None:
-        from tussock.blender.points import add_points
-
-        add_points(Path(scene), into, shown or one(first), force=force)
-
-    files = numbered.files if numbered else [out]
-    if as_json:
-        print_json(
-            {
-                "scene": world.name, "triangles": world.triangles, "placements": world.placements,
-                "sensor": device.name, "frames": len(frames), "kept": len(finished), "pulses": pulses,
-                "returns": returns, "seed": chance, "build_s": built["seconds"], "scan_s": scanned["seconds"],
-                "files": [str(file) for file in files],
-            }
-        )  # fmt: skip
-        return
-    size = f"{world.triangles:,} triangles in {world.placements:,} placements"
-    console.print(f"{world.name}: {size}, ready in {built['seconds']:.1f} s")
-    kept = f", {len(finished)} were there already" if finished else ""
-    console.print(
-        f"{device.name}: {pulses:,} pulses, {returns:,} returns in {len(frames) - len(finished)} frame(s){kept}"
-    )
-    console.print(f"wrote {files[0]}" + (f" … {files[-1].name}" if len(files) > 1 else ""))
-    for drawn in (picture, over):
-        if drawn:
-            console.print(f"drew {drawn}")
-    if into:
-        console.print(f"wrote {into}")
 
 
-def _through(
-    write: Callable[[Any], Any], one: Callable[[int], Frame], frames: range
-) -> Iterator[tuple[int, Frame | None]]:
-    """Scan the frames and write each before it is handed on."""
-    for number in frames:
-        seen = one(number)
-        write(seen)
-        yield number, seen
+def _changes(settings: list[str] | None, rate: float | None, rays: int | None, mode: str | None) -> dict[str, object]:
+    """The settings of the sensor that differ from its file."""
+    from tussock.cli.settings import parse_settings
 
-
-def _numbered(path: Path | None, frames: range) -> list[Path]:
-    """One file a frame; a single frame has the name as it was given."""
-    if path is None:
-        return []
-    return [path] if len(frames) == 1 else [path.with_stem(f"{path.stem}_{frame:06d}") for frame in frames]
+    changes: dict[str, object] = dict(parse_settings(settings or []))
+    named = {"rotation_hz": rate, "beam.rays": rays, "receiver.mode": _known_mode(mode)}
+    return changes | {key: value for key, value in named.items() if value is not None}
 
 
 def _check_endings(table: Path | None, over: Path | None) -> None:

@@ -30,12 +30,15 @@ TurnsOption = Annotated[
 
 def parse_box(text: str) -> list[float]:
     """``x0,y0,z0,x1,y1,z1`` [m]."""
+    from tussock.learn.box import box_corners
+
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != 6:
-        raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 [m]", text)
+        raise InputError.of("box", "must be six numbers x0,y0,z0,x1,y1,z1 [m]", text)
+    box_corners(numbers)
     return numbers
 
 
@@ -47,9 +50,10 @@ def open_scan(
     from tussock.learn.read_beams import load_beams
     from tussock.poses import Trajectory
 
+    start = None if origin is None else _three(origin)
     return load_beams(
         path,
-        origin=None if origin is None else _three(origin),
+        origin=start,
         trajectory=None if trajectory is None else Trajectory.load(trajectory),
         model=model,
         turns=None if turns is None else _numbers(turns),
@@ -58,9 +62,10 @@ def open_scan(
 
 def _three(text: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")]
+        x, y, z = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError.of("origin", "must be x,y,z [m]", text) from None
+        raise InputError.of("origin", "must be three numbers x,y,z [m]", text) from None
+    return [x, y, z]
 
 
 def _numbers(text: str) -> list[int]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tussock.frames.columns import COLUMNS
 from tussock.kernels import loop_kernel
 from tussock.threads import run_on_threads
-from tussock.trace.world import material_of
+from tussock.trace.hit_tables import material_of
 
 __all__ = ["Fired", "collect"]
 

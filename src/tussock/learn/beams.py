@@ -6,7 +6,7 @@ A pulse without return is a beam too: it says that nothing stands in its way (De
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
+from tussock.learn.box import box_corners
 
 __all__ = ["Beams", "beams_of", "joined_beams"]
 
@@ -39,18 +40,17 @@ class Beams:
     """number of the revolution or scan, from 0, shape (n,)"""
     reach: float
     """[m] as far as a pulse without return has certainly met nothing"""
+    complete: bool = True
+    """whether the pulses without return are among the rows; many files of points do not hold them"""
 
     def __post_init__(self) -> None:
         n = len(np.asarray(self.ranges))
         shapes = {"origins": (n, 3), "directions": (n, 3)}
-        for field in fields(self)[:-1]:
-            dtype = str(field.type).removeprefix("NDArray[np.").removesuffix("]")
-            array = np.ascontiguousarray(getattr(self, field.name), dtype)
-            if array.shape != shapes.get(field.name, (n,)):
-                raise InputError.of(
-                    f"beams {field.name}", f"must have the shape {shapes.get(field.name, (n,))}", array.shape
-                )
-            object.__setattr__(self, field.name, array)
+        for name, dtype in _COLUMNS.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype)
+            if array.shape != shapes.get(name, (n,)):
+                raise InputError.of(f"beams {name}", f"must have the shape {shapes.get(name, (n,))}", array.shape)
+            object.__setattr__(self, name, array)
         if n == 0:
             raise InputError("beams: there are none; check the file, the box and the chosen revolutions")
         if not (np.isfinite(self.origins).all() and np.isfinite(self.directions).all()):
@@ -66,7 +66,7 @@ class Beams:
     def of(
         cls, origins: ArrayLike, directions: ArrayLike, ranges: ArrayLike, *, intensity: ArrayLike | None = None,
         rings: ArrayLike | None = None, azimuths: ArrayLike | None = None, turns: ArrayLike | None = None,
-        reach: float | None = None,
+        reach: float | None = None, complete: bool = True,
     ) -> Beams:  # fmt: skip
         """From plain arrays; one origin serves all, directions get unit length, the rest has defaults."""
         way = np.atleast_2d(np.asarray(directions, float))
@@ -88,6 +88,7 @@ class Beams:
             np.arctan2(way[:, 1], way[:, 0]) if azimuths is None else np.asarray(azimuths, float),
             np.asarray(zero if turns is None else turns).astype(np.int32),
             float(reach if reach is not None else (np.nanmax(measured) if hit.any() else 100.0)),
+            complete,
         )
 
     def __len__(self) -> int:
@@ -105,16 +106,13 @@ class Beams:
 
     def select(self, rows: Any) -> Beams:
         """The chosen rows (a mask or indices)."""
-        columns: dict[str, Any] = {field.name: getattr(self, field.name)[rows] for field in fields(self)[:-1]}
-        return Beams(**columns, reach=self.reach)
+        return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
     def inside(self, box: Sequence[float]) -> NDArray[np.bool_]:
         """Whether a pulse ended in a box (x, y, z of the lowest corner, then of the highest) [m], shape (n,)."""
-        corners = np.asarray(box, float).reshape(-1)
-        if corners.shape != (6,) or not np.isfinite(corners).all() or not (corners[:3] < corners[3:]).all():
-            raise InputError.of("box", "must be x0,y0,z0,x1,y1,z1 with x0 < x1 and so on [m]", list(box))
+        low, high = box_corners(box)
         points = self.points
-        found: NDArray[np.bool_] = np.all((points >= corners[:3]) & (points < corners[3:]), axis=1)
+        found: NDArray[np.bool_] = np.all((points >= low) & (points < high), axis=1)
         if not found.any():
             seen = points[self.hit]
             extent = (
@@ -122,8 +120,15 @@ class Beams:
                 if len(seen)
                 else "no beam has a return"
             )
-            raise InputError.of("box", "no points in the box", corners.tolist(), extent)
+            raise InputError.of("box", "no points in the box", [*low.tolist(), *high.tolist()], extent)
         return found
+
+
+_COLUMNS = {
+    "origins": np.float64, "directions": np.float64, "ranges": np.float64, "intensity": np.float32, "rings": np.uint16,
+    "azimuths": np.float64, "turns": np.int32,
+}  # fmt: skip
+"""what has a row a pulse"""
 
 
 def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
@@ -152,7 +157,7 @@ def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
     return Beams.of(
         start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
         rings=_rings(rows), azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
-        reach=reach or known,
+        reach=reach or known, complete=len(rows) >= frame.pulses,
     )  # fmt: skip
 
 
@@ -179,10 +184,10 @@ def joined_beams(parts: Sequence[Beams]) -> Beams:
     if not parts:
         raise InputError("beams: cannot be joined from no parts")
     columns: dict[str, Any] = {}
-    for field in fields(Beams)[:-1]:
-        arrays = [getattr(part, field.name) for part in parts]
-        if field.name == "turns":
+    for name in _COLUMNS:
+        arrays = [getattr(part, name) for part in parts]
+        if name == "turns":
             ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
-        columns[field.name] = np.concatenate(arrays)
-    return Beams(**columns, reach=max(part.reach for part in parts))
+        columns[name] = np.concatenate(arrays)
+    return Beams(**columns, reach=max(part.reach for part in parts), complete=all(part.complete for part in parts))

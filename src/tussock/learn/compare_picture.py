@@ -31,17 +31,23 @@ def draw_comparison(
     )
     with picture(path, title, figures, size=(13.0, 8.4), force=force) as figure:
         grid = figure.add_gridspec(
-            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=0.87, bottom=0.07, hspace=0.42, wspace=0.16
+            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=0.86, bottom=0.07, hspace=0.45, wspace=0.16
         )
         low, high = _limits(real, simulated)
         centre, half = _view(real)
+        rings = (
+            min(int(real.rings.min()), int(simulated.rings.min())),
+            max(int(real.rings.max()), int(simulated.rings.max())),
+        )
         images = [figure.add_subplot(grid[row, :]) for row in (0, 1)]
         for axes, beams, name in zip(images, (real, simulated), ("Real", "Simulated"), strict=True):
             drawn = _draw_image(axes, beams, centre, half, low, high)
+            axes.set_ylim(rings[0] - 0.5, rings[1] + 0.5)
             axes.set_title(f"{name} · {len(beams):,} pulses")
         box = images[1].get_position()
         bar_axes = figure.add_axes((0.93, box.y0, 0.012, images[0].get_position().y1 - box.y0))
-        figure.colorbar(drawn, cax=bar_axes, label="range [m]").outline.set_visible(False)
+        bar = figure.colorbar(drawn, cax=bar_axes, label="range [m]", ticks=_ticks(low, high), format="%g")
+        bar.outline.set_visible(False)
         _draw_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
         _draw_quantiles(figure.add_subplot(grid[2, 1]), score)
 
@@ -53,6 +59,19 @@ def _limits(*scans: Beams) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = np.percentile(ranges, (0.5, 99))
     return float(low), float(max(high, low + 1e-3))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers on a scale of square roots, far enough apart to be read."""
+    from matplotlib.ticker import MaxNLocator
+
+    # The scale is crowded at its upper end: a tick needs a 25th of it for itself.
+    kept: list[float] = []
+    for tick in MaxNLocator(12, steps=[1, 2, 5, 10]).tick_values(low, high):
+        room = np.sqrt(max(tick - low, 0) / (high - low))
+        if low <= tick <= high and (not kept or room - np.sqrt((kept[-1] - low) / (high - low)) > 0.04):
+            kept.append(float(tick))
+    return kept
 
 
 def _view(beams: Beams) -> tuple[float, float]:

@@ -70,6 +70,8 @@ def concerns(volumes: Volumes) -> list[str]:
         found.append(f"voxel: every voxel holds one point only, got {size:g} m; use larger voxels")
     if volumes.meta.get("one_direction"):
         found.append("beams: all go in one direction, so volumes are guesses from any other; add beams from elsewhere")
+    if not volumes.meta.get("complete", True):
+        found.append("beams: none without a return is among them, so volumes stop too many at the rim of things")
     return found
 
 
@@ -101,7 +103,7 @@ def learn_quietly(
     closure = _closure(tables, shells, passed[:, :-1] + ended[:, :-1], beams, labels, plain, workers)
     meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "beams": len(beams),
             "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
-            "one_direction": _one_direction(beams)}  # fmt: skip
+            "one_direction": _one_direction(beams), "complete": bool(beams.complete)}  # fmt: skip
     return Volumes(
         closed.means, closed.precisions, rho, shells, closure, met, _intensity(beams, labels, volumes), closed.cell,
         closed.edges, closed.partition, tau, meta=meta,

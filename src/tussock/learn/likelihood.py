@@ -35,11 +35,20 @@ _FEWEST = 8  # returns to learn from
 _SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
-def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None) -> float:
-    """Mean natural logarithm of the probability of the beams' outcomes; higher is better, 0 is certain."""
+def log_likelihood(
+    volumes: Volumes, beams: Beams, *, box: Sequence[float] | None = None, threads: int | None = None
+) -> float:
+    """Mean natural logarithm of the probability of the beams' outcomes; higher is better, 0 is certain.
+
+    Where volumes were learned in a ``box``, a beam that ended outside it only says that it came as far as it did.
+    """
+    ranges, ends = beams.ranges, np.full(len(beams), beams.reach)
+    if box is not None:
+        elsewhere = beams.hit & ~beams.inside(box)
+        ranges, ends = np.where(elsewhere, np.nan, ranges), np.where(elsewhere, ranges, ends)
     sums = np.zeros((len(beams) + _BLOCK - 1) // _BLOCK)
     run_on_threads(
-        _likelihood, resolve_threads(threads), gaussians_of([volumes]), beams.origins, beams.directions, beams.ranges,
+        _likelihood, resolve_threads(threads), gaussians_of([volumes]), beams.origins, beams.directions, ranges, ends,
         beams.reach, sums,
     )  # fmt: skip
     return float(sums.sum() / len(beams))
@@ -47,15 +56,16 @@ def log_likelihood(volumes: Volumes, beams: Beams, *, threads: int | None = None
 
 @kernel
 def _likelihood(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any
-) -> None:
-    _likelihood_all(worker, workers, gaussians, origins, directions, ranges, reach, sums, new_walk())
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, ends: Any, reach: float,
+    sums: Any,
+) -> None:  # fmt: skip
+    _likelihood_all(worker, workers, gaussians, origins, directions, ranges, ends, reach, sums, new_walk())
 
 
 @kernel
 def _likelihood_all(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, reach: float, sums: Any,
-    walk: Any,
+    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, ends: Any, reach: float,
+    sums: Any, walk: Any,
 ) -> None:  # fmt: skip
     gaussians, walk, origins, directions = (
         borrowed(gaussians),
@@ -63,13 +73,14 @@ def _likelihood_all(
         borrowed(origins),
         borrowed(directions),
     )
-    ranges, sums = borrowed(ranges), borrowed(sums)
+    ranges, ends, sums = borrowed(ranges), borrowed(ends), borrowed(sums)
     for block in range(worker, len(sums), workers):
         total = 0.0
         for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
             ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
             dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
             left, density, last = 1.0, 0.0, -1
+            ended = ranges[b] == ranges[b]
             if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
                 while left > 1e-6:
                     i, shell, t, sigma = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
@@ -77,6 +88,9 @@ def _likelihood_all(
                         break
                     if shell < 0:
                         continue
+                    if not ended and t >= ends[b]:
+                        last = -1  # it met something else first: nobody knows whether it would have got away
+                        break
                     rho = gaussians.shells[i, shell] / WHOLE
                     off = (ranges[b] - t) / sigma
                     if abs(off) < 8.0:
@@ -85,7 +99,7 @@ def _likelihood_all(
                     last = i
             # Those that closure gives back end where the others do, in the same shares.
             back = left * gaussians.closure[last] / WHOLE if last >= 0 else 0.0
-            if ranges[b] == ranges[b]:
+            if ended:
                 known = density * _STEP / math.sqrt(2 * math.pi) * (1 + back / max(1 - left, 1e-6))
                 total += math.log((1 - _ASTRAY) * known + _ASTRAY * _STEP / reach)
             else:
@@ -120,7 +134,7 @@ def choose_voxel(
 
     def foretold(size: float) -> float:
         volumes = learn_quietly(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
-        likelihood = log_likelihood(volumes, test, threads=threads)
+        likelihood = log_likelihood(volumes, test, box=box, threads=threads)
         if tried is not None:
             tried(size, likelihood)
         return likelihood

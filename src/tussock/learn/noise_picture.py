@@ -32,7 +32,7 @@ def draw_scatter(
     )
     with picture(path, title, figures, force=force) as figure:
         columns = figure.add_gridspec(
-            1, 2, width_ratios=(1.45, 1), left=0.055, right=0.975, top=0.85, bottom=0.085, wspace=0.25
+            1, 2, width_ratios=(1.45, 1), left=0.055, right=0.975, top=0.84, bottom=0.085, wspace=0.28
         )
         left = columns[0].subgridspec(1, 2, width_ratios=(40, 1), wspace=0.04)
         right = columns[1].subgridspec(2, 1, hspace=0.42)
@@ -71,6 +71,7 @@ def _draw_histogram(axes: Any, scatter: Scatter) -> None:
     normal: NDArray[np.float64] = np.exp(-0.5 * ((at - scatter.mean) / spread) ** 2) / (spread * np.sqrt(2 * np.pi))
     axes.plot(at, normal, color=SIMULATED, linewidth=1.4, label="normal, same mean and variance")
     axes.set(xlabel="measured − expected range [m]", ylabel="density [1/m]", title="All points", xlim=(-most, most))
+    _leave_room(axes)
     axes.legend(frameon=False, fontsize=8, loc="upper left")
 
 
@@ -83,4 +84,12 @@ def _draw_rings(axes: Any, scatter: Scatter) -> None:
     axes.axhline(0, color=QUIET, linewidth=0.6)
     left_out = "" if len(shown) == len(np.unique(scatter.rings)) else f" · rings of {_FEWEST} points or more"
     axes.set(xlabel="ring", ylabel="σ of one range [m]", title=f"Ring by ring{left_out}")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    _leave_room(axes)
     axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
+
+
+def _leave_room(axes: Any) -> None:
+    """Room above the bars for a legend."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.22 * (high - low))

@@ -53,7 +53,7 @@ def beams_of_kitti(path: Path, *, reach: float | None = None) -> Beams:
     elevation = np.degrees(np.arcsin(points[:, 2] / distance))
     rings = np.searchsorted((levels[1:] + levels[:-1]) / 2, elevation)
     intensity = np.clip(fields["intensity"][kept], 0, 1)
-    return Beams.of(np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach)
+    return Beams.of(np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach, complete=False)
 
 
 def beams_of_points(
@@ -119,6 +119,7 @@ def _from_elsewhere(
     return Beams.of(
         start, way[kept], np.where(hit, distance, np.nan)[kept], intensity=bright,
         rings=_rings(path, known["laser"][kept]) if "laser" in known else None, reach=reach,
+        complete=not hit[kept].all(),
     )  # fmt: skip
 
 

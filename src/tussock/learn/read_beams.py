@@ -50,6 +50,8 @@ def load_beams(
             raise InputError(f"model: goes with a capture (.pcap), not with {path.name}")
     if not path.is_file():
         raise InputError(f"{path}: no such file" if not path.is_dir() else f"{path}: is a folder, not a file")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: is empty")
     if suffix in (".pcap", ".pcapng"):
         if start is not None:
             raise InputError("origin: a capture is in the sensor's coordinates; give a trajectory, or nothing")

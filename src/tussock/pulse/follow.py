@@ -20,8 +20,8 @@ from tussock.pulse.scatter import resolve_hit
 from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.signal.bending import reflected, refracted
 from tussock.trace import packets as row
+from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, intersect
-from tussock.trace.world import INDEX, MIRROR, TRANSMISSION
 
 __all__ = ["Waiting", "extra_hits", "follow_lanes", "new_waiting"]
 

@@ -11,9 +11,9 @@ from tussock.signal.detection import detected
 from tussock.signal.loss import after_loss
 from tussock.signal.reflectance import cos_incidence, glint, lambert
 from tussock.trace import packets as row
+from tussock.trace.hit_tables import DIFFUSE, RETRO, SHININESS, SPECULAR, material_of
 from tussock.trace.normals import world_normal
 from tussock.trace.packets import LANES, NOTHING
-from tussock.trace.world import DIFFUSE, RETRO, SHININESS, SPECULAR, material_of
 
 __all__ = ["resolve_hit", "returned_energy", "scatter_lanes"]
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.scene.crowns import ROOT, Habit
 from tussock.scene.mesh import Mesh
 from tussock.scene.needles import NEEDLE_AREA, NEEDLE_TRIANGLES, needle_shapes
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import chance, whole
 from tussock.scene.stems import Stems, fitted, grow, sprout, thinned, tubes
 from tussock.scene.surfaces import SURFACES
 
@@ -23,8 +24,7 @@ __all__ = ["conifer"]
 
 FloatArray = NDArray[np.float64]
 
-_ROOT = 0.03
-"""how far the trunk reaches below the ground, as a share of the height"""
+_USUAL = Habit("conifer", base=0.125, slenderness=70, cover=5)
 _A_WHORL = 6
 """branches of a whorl"""
 
@@ -46,13 +46,9 @@ def conifer(
     of the height) [m]; ``leaf_area``, one side of all needles together [m²]; ``triangles``: as many as asked for,
     less at most one.
     """
-    positive("conifer height", height)
-    positive("conifer crown_radius", crown_radius)
-    base = 0.125 * height if crown_base is None else between("conifer crown_base", crown_base, 0.0, 0.8 * height)
-    girth = height / 70 if trunk_radius is None else positive("conifer trunk_radius", trunk_radius)
-    area = 5 * np.pi * crown_radius**2 if leaf_area is None else positive("conifer leaf_area", leaf_area)
+    base, girth, area = _USUAL.sizes(height, crown_radius, crown_base, trunk_radius, leaf_area)
     whole("conifer triangles", triangles, 8_000)
-    rng = np.random.Generator(np.random.Philox(whole("conifer seed", seed, 0)))
+    rng = chance("conifer", seed)
 
     fine = triangles >= 30_000
     whorls = int(np.clip(triangles / 1_500, 8, 34))
@@ -83,9 +79,9 @@ def _skeleton(
     fine: bool,
     rng: np.random.Generator,
 ) -> list[Stems]:
-    root = np.array([[0.0, 0.0, -_ROOT * height]])
+    root = np.array([[0.0, 0.0, -ROOT * height]])
     up = [[0.0, 0.0, 1.0]]
-    whole_length = (1 + _ROOT) * height
+    whole_length = (1 + ROOT) * height
     trunk = grow(root, up, lengths=whole_length, radii=[girth], taper=0.04, segments=12, wander=0.02, rise=0.5, rng=rng)
 
     # Whorls lie closer towards the top, where the tree is young.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tussock.scene.blades import blades as blade_shapes
 from tussock.scene.mesh import Mesh
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import between, chance, positive, whole
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["grass_tile"]
@@ -45,7 +45,7 @@ def grass_tile(
     between("grass bend", bend, 0.0, np.pi / 2)
     between("grass dead", dead, 0.0, 1.0)
     whole("grass segments", segments, 1)
-    rng = np.random.Generator(np.random.Philox(whole("grass seed", seed, 0)))
+    rng = chance("grass", seed)
 
     side = int(np.ceil(np.sqrt(n)))
     cell = rng.permutation(side * side)[:n]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import between, chance, positive, whole
 from tussock.scene.stems import Stems, tubes
 from tussock.scene.surfaces import SURFACES
 
@@ -50,7 +50,7 @@ def reeds(
     between("reeds lean", lean, 0.0, np.pi / 4)
     between("reeds variation", variation, 0.0, 0.9)
     whole("reeds sides", sides, 3)
-    rng = np.random.Generator(np.random.Philox(whole("reeds seed", seed, 0)))
+    rng = chance("reeds", seed)
     n = round(density * width * depth)
     if n < 1:
         raise InputError.of("reeds density", "must give at least one stem on this size", density, "raise it")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import inline_kernel, kernel
 from tussock.scene.mesh import Mesh
-from tussock.scene.sizes import positive, whole
+from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.stems import Stems, across, grow, sprout
 from tussock.scene.surfaces import SURFACES
 
@@ -33,7 +33,7 @@ def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int =
     """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more."""
     positive("root radius", radius)
     whole("root triangles", triangles, 100_000)
-    rng = np.random.Generator(np.random.Philox(whole("root seed", seed, 0)))
+    rng = chance("root", seed)
     orders = _skeleton(radius, rng)
     shapes = [_cells(order, share * triangles) for order, share in zip(orders, _SHARES, strict=True)]
     vertices = np.empty((sum(len(o.points) * k * s for o, (k, s) in zip(orders, shapes, strict=True)), 3), np.float32)

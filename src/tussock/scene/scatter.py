@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.scene.placements import Placements
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import between, chance, positive
 from tussock.scene.zones import Zone
 
 __all__ = ["Ground", "scatter"]
@@ -71,7 +71,7 @@ def scatter(
     between("scatter scale", scale[1], positive("scatter scale", scale[0]), np.inf)
     between("scatter tilt", tilt, 0.0, 1.0)
     between("scatter sink", sink, -np.inf, np.inf)
-    rng = np.random.Generator(np.random.Philox(whole("scatter seed", seed, 0)))
+    rng = chance("scatter", seed)
     if density * width * depth > _MOST:
         raise InputError.of("scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it")
     shares = None if density_map is None else _checked_map(density_map)

@@ -166,8 +166,9 @@ class SceneTable(Settings):
         return self
 
 
-def load_scene(path: Path) -> Scene:
+def load_scene(path: Path | str) -> Scene:
     """Read a scene file."""
+    path = Path(path)
     table = SceneTable.parse(_with_whole_paths(read_toml(path), path.parent), str(path))
     if not table.objects:
         raise InputError(f"{path}: objects: the scene is empty; add an object")

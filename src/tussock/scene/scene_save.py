@@ -28,7 +28,7 @@ from tussock.scene.scene_places import placements_of
 from tussock.scene.volume_file import VOLUME_SUFFIX, save_volumes
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["save_scene"]
+__all__ = ["check_scene_path", "save_scene"]
 
 _LEFT_OUT = {"name", "texture"}
 """of a material: its key in the file, and what only the mesh file has room for"""
@@ -36,18 +36,26 @@ _LONGEST_LIST = 16
 """placements that still stand in the scene file itself"""
 
 
-def save_scene(scene: Scene, path: Path, *, force: bool = False) -> None:
-    """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it."""
+def check_scene_path(path: Path | str, *, force: bool = False) -> Path:
+    """Refuse early what `save_scene` would refuse late."""
+    path = Path(path)
     if path.suffix.lower() != ".toml":
         raise OutputError(f"{path}: a scene file ends in .toml; name it {path.with_suffix('.toml').name}")
-    if not scene.everything:
-        raise InputError("scene: is empty; add an object first")
     check_writable(path, force=force)
     folder = path.with_suffix("")
     if folder.exists() and not force:
         raise OutputError(f"{folder}: exists already; choose another name or pass --force")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file, but the scene's meshes need a folder of this name")
+    return path
+
+
+def save_scene(scene: Scene, path: Path | str, *, force: bool = False) -> None:
+    """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it."""
+    if not scene.everything:
+        raise InputError("scene: is empty; add an object first")
+    path = check_scene_path(path, force=force)
+    folder = path.with_suffix("")
     growing = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     old = growing.with_suffix(".old")
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -47,11 +48,13 @@ Triple = tuple[float, float, float]
 class Shape(Settings):
     """A way to make a mesh."""
 
+    make: ClassVar[Callable[..., Mesh]]
+    """what the keys are handed to"""
     _not_options: ClassVar[frozenset[str]] = frozenset({"kind"})
 
     def build(self, folder: Path) -> Mesh:
         """The mesh; ``folder`` is the scene file's, where relative paths start."""
-        raise NotImplementedError
+        return type(self).make(**self._options())
 
     def _options(self) -> dict[str, Any]:
         """The keys that the file gave, in metres and radians and without units in their names."""
@@ -65,41 +68,33 @@ class Shape(Settings):
 class BoxShape(Shape):
     """``box = {size_m = [x, y, z]}``, centred on the object's position."""
 
+    make = staticmethod(box)
     size_m: Triple
-
-    def build(self, folder: Path) -> Mesh:
-        return box(self.size_m)
 
 
 class PlaneShape(Shape):
     """``plane = {size_m = [x, y]}``: a rectangle that faces up."""
 
+    make = staticmethod(plane)
     size_m: Pair
-
-    def build(self, folder: Path) -> Mesh:
-        return plane(self.size_m)
 
 
 class SphereShape(Shape):
     """``sphere = {radius_m = 1}``."""
 
+    make = staticmethod(sphere)
     radius_m: float
     subdivisions: int = 4
-
-    def build(self, folder: Path) -> Mesh:
-        return sphere(**self._options())
 
 
 class CylinderShape(Shape):
     """``cylinder = {radius_m = 0.1, height_m = 2}``, upright, centred on the object's position."""
 
+    make = staticmethod(cylinder)
     radius_m: float
     height_m: float
     sides: int = 32
     capped: bool = True
-
-    def build(self, folder: Path) -> Mesh:
-        return cylinder(**self._options())
 
 
 class GroundShape(Shape):
@@ -140,6 +135,7 @@ class GroundShape(Shape):
 class GrassShape(Shape):
     """``grow = {kind = "grass"}``: a square tile, see `tussock.scene.grass`."""
 
+    make = staticmethod(grass_tile)
     kind: Literal["grass"]
     size_m: float | None = None
     blades: int | None = None
@@ -152,45 +148,37 @@ class GrassShape(Shape):
     dead: float | None = None
     seed: int | None = None
 
-    def build(self, folder: Path) -> Mesh:
-        return grass_tile(**self._options())
+
+class TrunkAndCrown(Shape):
+    """Keys of whatever has a trunk and a crown."""
+
+    height_m: float | None = None
+    crown_radius_m: float | None = None
+    crown_base_m: float | None = None
+    trunk_radius_m: float | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
 
 
-class TreeShape(Shape):
+class TreeShape(TrunkAndCrown):
     """``grow = {kind = "tree"}``: a broadleaf tree, see `tussock.scene.tree`."""
 
+    make = staticmethod(tree)
     kind: Literal["tree"]
-    height_m: float | None = None
-    crown_radius_m: float | None = None
-    crown_base_m: float | None = None
-    trunk_radius_m: float | None = None
-    leaf_area_m2: float | None = None
-    triangles: int | None = None
-    seed: int | None = None
-
-    def build(self, folder: Path) -> Mesh:
-        return tree(**self._options())
 
 
-class ConiferShape(Shape):
+class ConiferShape(TrunkAndCrown):
     """``grow = {kind = "conifer"}``: a spruce, see `tussock.scene.conifer`."""
 
+    make = staticmethod(conifer)
     kind: Literal["conifer"]
-    height_m: float | None = None
-    crown_radius_m: float | None = None
-    crown_base_m: float | None = None
-    trunk_radius_m: float | None = None
-    leaf_area_m2: float | None = None
-    triangles: int | None = None
-    seed: int | None = None
-
-    def build(self, folder: Path) -> Mesh:
-        return conifer(**self._options())
 
 
 class ShrubShape(Shape):
     """``grow = {kind = "shrub"}``: see `tussock.scene.shrub`."""
 
+    make = staticmethod(shrub)
     kind: Literal["shrub"]
     height_m: float | None = None
     radius_m: float | None = None
@@ -199,13 +187,11 @@ class ShrubShape(Shape):
     triangles: int | None = None
     seed: int | None = None
 
-    def build(self, folder: Path) -> Mesh:
-        return shrub(**self._options())
-
 
 class ReedsShape(Shape):
     """``grow = {kind = "reeds"}``: upright stems as cylinders, see `tussock.scene.reeds`."""
 
+    make = staticmethod(reeds)
     kind: Literal["reeds"]
     size_m: Pair | None = None
     density_per_m2: float | None = None
@@ -215,9 +201,6 @@ class ReedsShape(Shape):
     variation: float | None = None
     sides: int | None = None
     seed: int | None = None
-
-    def build(self, folder: Path) -> Mesh:
-        return reeds(**self._options())
 
 
 Grown = Annotated[GrassShape | TreeShape | ConiferShape | ShrubShape | ReedsShape, Field(discriminator="kind")]

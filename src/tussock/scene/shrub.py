@@ -15,7 +15,7 @@ import numpy as np
 from tussock.scene.foliage import foliage, reach_to_egg
 from tussock.scene.leaves import LEAF_AREA, LEAF_TRIANGLES
 from tussock.scene.mesh import Mesh
-from tussock.scene.sizes import positive, whole
+from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.stems import Stems, fitted, grow, sprout, thinned, tubes
 from tussock.scene.surfaces import SURFACES
 
@@ -43,7 +43,7 @@ def shrub(
     area = 3 * np.pi * radius**2 if leaf_area is None else positive("shrub leaf_area", leaf_area)
     least = 1_000 + 150 * stems
     whole("shrub triangles", triangles, least)
-    rng = np.random.Generator(np.random.Philox(whole("shrub seed", seed, 0)))
+    rng = chance("shrub", seed)
 
     twigs = max(30, (triangles - least) // 60)
     orders = _skeleton(height, radius, stems, twigs, rng)

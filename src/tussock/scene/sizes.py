@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import operator
 
+import numpy as np
+
 from tussock.errors import InputError
 
-__all__ = ["between", "positive", "whole"]
+__all__ = ["between", "chance", "positive", "whole"]
 
 
 def positive(name: str, value: float) -> float:
@@ -33,3 +35,8 @@ def whole(name: str, value: int, least: int) -> int:
     if number < least:
         raise InputError.of(name, f"must be at least {least}", value)
     return number
+
+
+def chance(name: str, seed: int) -> np.random.Generator:
+    """What a shape draws from: the same for the same seed."""
+    return np.random.Generator(np.random.Philox(whole(f"{name} seed", seed, 0)))

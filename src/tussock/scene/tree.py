@@ -14,18 +14,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from tussock.scene.crowns import ROOT, Habit
 from tussock.scene.foliage import foliage, reach_to_egg
 from tussock.scene.leaves import LEAF_AREA, LEAF_TRIANGLES
 from tussock.scene.mesh import Mesh
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import chance, whole
 from tussock.scene.stems import Stems, fitted, grow, sprout, tubes
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["tree"]
 
 _LIMBS = 26
-_ROOT = 0.03
-"""how far the trunk reaches below the ground, as a share of the height"""
+_USUAL = Habit("tree", base=0.25, slenderness=50, cover=4)
 
 
 def tree(
@@ -45,13 +45,9 @@ def tree(
     of the height) [m]; ``leaf_area``, one side of all leaves together [m²] (four times the ground under the
     crown); ``triangles``: as many as asked for, less at most three.
     """
-    positive("tree height", height)
-    positive("tree crown_radius", crown_radius)
-    base = 0.25 * height if crown_base is None else between("tree crown_base", crown_base, 0.0, 0.8 * height)
-    girth = height / 50 if trunk_radius is None else positive("tree trunk_radius", trunk_radius)
-    area = 4 * np.pi * crown_radius**2 if leaf_area is None else positive("tree leaf_area", leaf_area)
+    base, girth, area = _USUAL.sizes(height, crown_radius, crown_base, trunk_radius, leaf_area)
     whole("tree triangles", triangles, 5_000)
-    rng = np.random.Generator(np.random.Philox(whole("tree seed", seed, 0)))
+    rng = chance("tree", seed)
 
     fine = triangles >= 40_000
     stems = _skeleton(height, crown_radius, base, girth, twigs=_twig_count(triangles), fine=fine, rng=rng)
@@ -85,7 +81,7 @@ def _skeleton(
     rng: np.random.Generator,
 ) -> list[Stems]:
     """Trunk, limbs, branches and twigs, each order grown from the one before."""
-    root = np.array([[0.0, 0.0, -_ROOT * height]])
+    root = np.array([[0.0, 0.0, -ROOT * height]])
     trunk = grow(
         root,
         [[0.0, 0.0, 1.0]],
@@ -100,7 +96,7 @@ def _skeleton(
     flare = 1 + 0.45 * np.exp(-np.linspace(0, 1, trunk.radii.shape[1]) * 16)
     trunk = replace(trunk, radii=trunk.radii * flare)
 
-    low = (base + _ROOT * height) / (0.86 * height)
+    low = (base + ROOT * height) / (0.86 * height)
     at = sprout(trunk, _LIMBS, first=low, down=1.05, spread=0.12, rng=rng)
     # High limbs stand steep, low ones flat.
     lifted = at.directions + np.stack([0 * at.fractions, 0 * at.fractions, 0.9 * (at.fractions - low)], 1)

@@ -59,6 +59,10 @@ def load_volumes(path: Path | str) -> Volumes:
         raise InputError(f"{path}: is a folder, not a file of volumes")
     if not path.exists():
         raise InputError(f"{path}: no such file of volumes")
+    if path.suffix.lower() != VOLUME_SUFFIX:
+        raise InputError.of(f"{path}: suffix", f"must be {VOLUME_SUFFIX}, as `tussock learn` writes it", path.suffix)
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: is empty")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             about = json.loads(archive["about"].tobytes())

@@ -22,7 +22,7 @@ from tussock.write.contents import Contents
 from tussock.write.document import comment_lines, joined_comments
 from tussock.write.file_format import Format
 from tussock.write.records import packed, read_records, read_text_table
-from tussock.write.text_header import header_line
+from tussock.write.text_header import header_line, write_below
 
 __all__ = ["PCD"]
 
@@ -48,9 +48,7 @@ def save(contents: Contents, path: Path) -> None:
         f"POINTS {len(records)}",
         "DATA binary",
     ]
-    with path.open("wb") as file:
-        file.write(("\n".join(header) + "\n").encode("ascii"))
-        file.write(records.data)
+    write_below(header, records, path)
 
 
 def load(path: Path) -> Contents:

@@ -1,11 +1,9 @@
 """The command line as people meet it: results, files, and one line for a mistake."""
 
 import json
-import sys
 
 import pytest
 
-from tussock.cli.app import main
 from tussock.write.formats import load_frame
 
 SCENE = """
@@ -22,20 +20,9 @@ position_m = [4, 0, 1]
 """
 
 
-@pytest.fixture
-def tussock(monkeypatch, capsys, tmp_path):
-    """Run the command line in an empty folder: exit status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _small_scene(tmp_path):
     (tmp_path / "small.toml").write_text(SCENE)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tussock", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 def test_scan_writes_a_frame_that_loads(tussock, tmp_path):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
+import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tussock.cli.app import main
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
@@ -50,28 +50,39 @@ def scans(tmp_path_factory):
             run.write(frame)
     for number, frame in enumerate(frames):
         save_frame(frame, folder / f"f{number}.npz")
+    save_frame(frames[0].select(frames[0].hit), folder / "hits.npz")
     save_scene(yard(None), folder / "yard.toml")
-    (folder / "cut.pcap").write_bytes((folder / "run.pcap").read_bytes()[:-100])
-    raw = bytearray((folder / "run.pcap").read_bytes())
-    raw[24 + 16 + 42 + 1206 - 1] = 0x55
-    (folder / "odd.pcap").write_bytes(raw)
+    _spoil((folder / "run.pcap").read_bytes(), folder)
     return folder
 
 
+def _spoil(whole: bytes, folder: Path) -> None:
+    """The capture with one thing wrong each; a record is a header of 16 bytes, others of 42, and 1206 of data."""
+    first, last = 24 + 16 + 42, 24 + 16 + 42 + 1206 - 1
+    odd = bytearray(whole)
+    odd[last] = 0x55
+    snapped = whole[:24] + struct.pack("<IIII", 0, 0, 500, 1248) + whole[40:540]
+    short = bytearray(whole[: first + 800])
+    short[24 + 8 : 24 + 16] = struct.pack("<II", 842, 842)
+    short[24 + 16 + 16 : 24 + 16 + 18] = struct.pack(">H", 828)  # of IP
+    short[24 + 16 + 38 : 24 + 16 + 40] = struct.pack(">H", 808)  # of UDP
+    for name, data in (
+        ("odd.pcap", odd), ("cut.pcap", whole[:-100]), ("snapped.pcap", snapped), ("short.pcap", short),
+        ("empty.pcap", b""), ("empty.npz", b""), ("headed.pcap", whole[:24]), ("text.pcap", b"not a capture at all, but text"),
+        ("empty.volumes", b""), ("damaged.volumes", b"PK\3\4 and then nothing that is a zip"),
+    ):  # fmt: skip
+        (folder / name).write_bytes(data)
+    for name in ("empty.volumes", "damaged.volumes", "gone.volumes", "f0.npz"):
+        text = f'[[objects]]\nname = "hedge"\nvolumes = "{name}"\n'
+        (folder / f"with_{name.split('.')[0]}.toml").write_text(text)
+
+
 @pytest.fixture
-def tussock(monkeypatch, capsys, tmp_path, scans):
+def tussock(tussock, scans):
     """Run the command line in an empty folder; names of scans are found where they are."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*words):
-        found = [
-            str(scans / word) if isinstance(word, str) and (scans / word).is_file() else str(word) for word in words
-        ]
-        monkeypatch.setattr(sys, "argv", ["tussock", *found])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
+        return tussock(*(scans / word if (scans / str(word)).is_file() else word for word in words))
 
     return run
 
@@ -158,31 +169,73 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
     ("words", "said"),
     [
         (["noise", "f0.npz"], "Missing option '--box'"),
-        (["noise", "f0.npz", "--box", "1,2,3"], "box: must be x0,y0,z0,x1,y1,z1"),
+        (["noise", "f0.npz", "--box", "1,2,3"], "box: must be six numbers x0,y0,z0,x1,y1,z1 [m], got '1,2,3'"),
+        (["noise", "f0.npz", "--box", "1,2,3,a,5,6"], "box: must be six numbers"),
+        (["noise", "f0.npz", "--box", "14,-6,-1,6,6,3"], "with x0 < x1 and so on [m], got [14.0, -6.0"),
+        (["noise", "f0.npz", "--box", "nan,-6,-1,6,6,3"], "with x0 < x1 and so on [m]"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--box", "14,-6,-1,6,6,3"], "with x0 < x1 and so on [m]"),
+        (["compare", "f0.npz", "f1.npz", "--box", "14,-6,-1,6,6,3"], "with x0 < x1 and so on [m]"),
         (["noise", "f0.npz", "--box", "0,0,50,1,1,51"], "no points in the box"),
         (["noise", "f0.npz", "--box", BOX, "--window-deg", "0"], "window: must be an angle above 0"),
         (["noise", "f0.npz", "--box", BOX, "--picture", "n.gif"], "must be .png"),
         (["noise", "f0.npz", "--box", BOX, "--sensor", "vlp-16"], "--sensor: goes with --match only"),
         (["noise", "f0.npz", "--box", BOX, "--match", "yard.toml"], "--out: is required with --match"),
+        (
+            ["noise", "f0.npz", "--box", BOX, "--match", "yard.toml", "--out", "x.json", "--sensor", "vlp-16"],
+            "a scene file ends in .toml",
+        ),
+        (
+            ["noise", "f0.npz", "--box", BOX, "--match", "yard.toml", "--out", "x.toml", "--sensor", "vlp-61"],
+            "did you mean 'vlp-16'?",
+        ),
         (["noise", "gone.pcap", "--box", BOX], "gone.pcap: no such file"),
+        (["noise", "empty.pcap", "--box", BOX], "empty.pcap: is empty"),
+        (["noise", "headed.pcap", "--box", BOX], "must hold Velodyne packets of 1206 bytes"),
+        (["noise", "text.pcap", "--box", BOX], "text.pcap: is not a pcap capture"),
         (["noise", "cut.pcap", "--box", BOX], "the capture was cut"),
-        (["noise", "odd.pcap", "--box", BOX], "factory bytes"),
+        (["noise", "snapped.pcap", "--box", BOX], "record it again with a longer snap length"),
+        (["noise", "short.pcap", "--box", BOX], "every data packet must have 1206 bytes, got"),
+        (["noise", "odd.pcap", "--box", BOX], "factory bytes: must name a return mode and a model"),
+        (["noise", "run.pcap", "--box", BOX, "--model", "vlp-61"], "model 'vlp-61': unknown to the decoder"),
+        (["noise", "f0.npz", "--box", BOX, "--model", "vlp-16"], "model: goes with a capture"),
+        (["noise", "yard.toml", "--box", BOX], ".toml"),
+        (["noise", "empty.npz", "--box", BOX], "empty.npz: is empty"),
         (["noise", "f0.npz", "--box", BOX, "--turns", "x"], "turns: must be numbers from 0"),
-        (["noise", "f0.npz", "--box", BOX, "--origin", "a,b"], "origin: must be x,y,z"),
+        (["noise", "run.pcap", "--box", BOX, "--turns", "7"], "turns: must be among the revolutions of run.pcap"),
+        (["noise", "f0.npz", "--box", BOX, "--origin", "a,b"], "origin: must be three numbers x,y,z"),
+        (["noise", "f0.npz", "--box", BOX, "--origin", "1,2"], "origin: must be three numbers x,y,z"),
         (["learn", "f0.npz", "--out", "x.vol"], "ends in .volumes; name it x.volumes"),
         (["learn", "f0.npz", "--out", "x.volumes", "--tau", "0"], "tau: must be"),
-        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "-1"], "voxel"),
-        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "1e-4"], "every voxel holds one point only"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--tau", "-2"], "tau: must be a Mahalanobis distance above 0"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "0"], "voxel: must be a length above 0"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "-1"], "voxel: must be a length above 0"),
+        (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "nan"], "voxel: must be a length above 0"),
+        (["learn", "empty.pcap", "--out", "x.volumes"], "empty.pcap: is empty"),
+        (["learn", "odd.pcap", "--out", "x.volumes"], "factory bytes"),
+        (["learn", "damaged.volumes", "--out", "x.volumes"], "damaged.volumes"),
+        (
+            ["scan", "with_damaged.toml", "--sensor", "vlp-16", "--out", "s.npz"],
+            "damaged.volumes: is damaged or not a file of volumes",
+        ),
+        (["scan", "with_empty.toml", "--sensor", "vlp-16", "--out", "s.npz"], "empty.volumes: is empty"),
+        (["scan", "with_gone.toml", "--sensor", "vlp-16", "--out", "s.npz"], "gone.volumes: no such file of volumes"),
+        (["scan", "with_f0.toml", "--sensor", "vlp-16", "--out", "s.npz"], "f0.npz: suffix: must be .volumes"),
         (["learn", "f0.npz", "--out", "x.volumes", "--partition", "octree"], "partition 'octree': no such partition"),
         (["learn", "f0.npz", "--out", "no/x.volumes"], "no such folder"),
         (["learn", "f0.npz", "--out", "x.volumes", "--box", "0,0,50,1,1,51", "--voxel-m", "1"], "no points in the box"),
         (["compare", "f0.npz", "gone.npz"], "no such file"),
+        (
+            ["compare", "run.pcap", "hits.npz"],
+            "hits.npz: holds no pulses without return but run.pcap does; scan it with --misses",
+        ),
+        (["compare", "hits.npz", "f1.npz"], "or compare with --returns-only"),
+        (["compare", "f0.npz", "f1.npz", "--picture", "c.jpg"], "must be .png"),
         (["compare", "f0.npz", "f1.npz", "--range-m", "0"], "range bin: must be above 0"),
         (["compare", "f0.npz", "f1.npz", "--box", "100,0,50,101,1,51"], "no beam passes through the box"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(tussock, tmp_path, words: list[str], said: str) -> None:
-    if words[1].endswith(".pcap") and words[1] != "gone.pcap":
+    if words[1].endswith(".pcap"):
         pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
     status, out, err = tussock(*words)
     assert (status, out) == (2, "")
@@ -191,11 +244,40 @@ def test_a_mistake_is_one_line_and_status_2(tussock, tmp_path, words: list[str],
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["noise", "f0.npz", "--box", BOX, "--picture"], "n.png"),
+        (["noise", "f0.npz", "--box", BOX, "--match", "yard.toml", "--sensor", "vlp-16", "--out"], "m.toml"),
+        (["learn", "f0.npz", "--voxel-m", "1", "--out"], "v.volumes"),
+        (["learn", "f0.npz", "--voxel-m", "1", "--out", "v.volumes", "--picture"], "v.png"),
+        (["compare", "f0.npz", "f1.npz", "--picture"], "c.png"),
+    ],
+)
+def test_what_exists_is_kept(tussock, tmp_path, words: list[str], name: str) -> None:
+    (tmp_path / name).write_bytes(b"mine")
+    status, out, err = tussock(*words, name)
+    assert (status, out) == (2, "")
+    assert err == f"error: {name}: exists already; choose another name or pass --force\n"
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"mine")]
+
+
+def test_what_is_learned_less_well_than_it_could_be_is_said(tussock) -> None:
+    _, _, err = tussock("learn", "f0.npz", "--out", "a.volumes", "--voxel-m", "0.5")
+    assert "note:" not in err
+    _, out, err = tussock("learn", "hits.npz", "--out", "c.volumes", "--voxel-m", "0.5", "--json")
+    assert err == ""
+    assert [note for note in json.loads(out)["notes"] if "none without a return" in note]
+
+
 def test_help_names_the_commands(tussock) -> None:
     status, out, _ = tussock("--help")
     assert status == 0
     for name in ("noise", "learn", "compare"):
         assert name in out
+    status, out, _ = tussock("noise", "--help")
+    assert status == 0
+    assert "side [deg]" in out, "units are no markup"
 
 
 def test_volumes_in_a_scene_file_are_scanned(tussock, tmp_path) -> None:
@@ -227,6 +309,7 @@ def test_beams_that_all_go_one_way_are_learned_with_a_warning(tussock, tmp_path)
     rows = "\n".join(f"{5 + 0.01 * k},0,0" for k in range(40))
     (tmp_path / "line.csv").write_text(f"x,y,z\n{rows}\n")
     status, out, err = tussock("learn", "line.csv", "--out", "line.volumes", "--voxel-m", "0.2", "--json")
-    assert status == 0 and json.loads(out)["volumes"] in (2, 3)
-    assert err.startswith("warning: beams: all go in one direction") and err.count("\n") == 1
+    said = json.loads(out)
+    assert status == 0 and err == "" and said["volumes"] in (2, 3)
+    assert said["notes"][0].startswith("beams: all go in one direction")
     assert (tmp_path / "line.volumes").exists()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tussock.cli.app import main
 from tussock.errors import InputError
 from tussock.wire.decode import decode_packets
 from tussock.wire.pcap import read_capture, read_payloads
@@ -27,20 +25,9 @@ ground = { size_m = [40, 40] }
 """
 
 
-@pytest.fixture
-def tussock(monkeypatch, capsys, tmp_path):
-    """Run the command line in an empty folder: exit status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _small_scene(tmp_path):
     (tmp_path / "small.toml").write_text(SCENE)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tussock", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 def test_a_time_range_becomes_one_capture(tussock, tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
 from tussock.errors import InputError
 from tussock.scene.courtyard import grass_on, trees_on
+from tussock.scene.forest_trail import trail_line
 from tussock.scene.ready import ready_scene, ready_scene_names
 from tussock.scene.relief import Relief
+from tussock.scene.root import root
 
 
 def test_full_courtyard_is_that_of_the_paper():
@@ -79,3 +83,47 @@ def test_unknown_names_and_options():
         ready_scene("medow")
     with pytest.raises(InputError, match="unknown option 'sed'; did you mean 'seed'"):
         ready_scene("yard", sed=1)
+
+
+def test_full_root_scene_is_that_of_the_paper():
+    # The root mesh itself takes seconds and gigabytes (`benchmarks/root_scene.py`); what stands around it does not.
+    around = ready_scene("root", root_triangles=100_000)
+    assert len(around["grass"].placements) + len(around["trees"].placements) >= 24_564
+    assert around.triangles - len(around["root"].mesh.triangles) + 22_000_000 >= 604_488_350
+    assert sum(len(thing.mesh.triangles) for thing in around.objects) < 1_000_000
+    default = inspect.signature(root).parameters["root_triangles"].default
+    assert default >= 22_000_000
+
+
+def test_rods_stems_and_shrub_are_where_the_papers_have_them():
+    stand = ready_scene("rods", background=2.0)
+    thin = next(thing for thing in stand.objects if len(thing.placements) == 8)
+    places = np.sort(thin.placements.matrices[:, 1, 3])
+    np.testing.assert_allclose(thin.placements.matrices[:, 0, 3], 0.8)
+    np.testing.assert_allclose(np.delete(np.diff(places), 3), 0.127)
+    field = ready_scene("stems", density=50, width=10, depth=5)
+    low, high = next(t for t in field.objects if t.label != "terrain").mesh.bounds
+    assert high[2] - low[2] == pytest.approx(4.0, abs=0.02)
+    plant = ready_scene("shrub", distance=8.0)["shrub"]
+    assert plant.placements.matrices[0, 0, 3] == 8.0
+    assert "vegetation" in plant.tags
+
+
+def test_cars_move_at_the_crossing_and_never_touch():
+    scene = ready_scene("crossing")
+    cars = [thing for thing in scene.objects if thing.label == "car"]
+    assert len(cars) == 4
+    times = np.linspace(0, 12, 241)
+    places = np.array([thing.motion.at(times)[0] for thing in cars])
+    assert (np.linalg.norm(places[:, -1] - places[:, 0], axis=1) > 1).all()
+    apart = [np.linalg.norm(places[i] - places[j], axis=1).min() for i in range(4) for j in range(i)]
+    assert min(apart) > 2.0  # a car is 1.8 m wide
+
+
+def test_trail_is_free_of_trunks():
+    scene = ready_scene("forest-trail", side=40, triangles=20_000)
+    line = trail_line(40)
+    trunks = np.concatenate([scene[name].placements.matrices[:, :2, 3] for name in ("spruces", "beeches")])
+    away = np.linalg.norm(trunks[:, None] - np.asarray(line)[None, :, :2], axis=2).min(1)
+    assert len(trunks) > 20
+    assert away.min() > 1.0

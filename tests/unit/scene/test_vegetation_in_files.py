@@ -144,7 +144,7 @@ def test_keys_of_a_file(written) -> None:
     ("table", "words"),
     [
         ('volumes = "gone.volumes"', ["objects.0", "gone.volumes", "no such file of volumes"]),
-        ('volumes = "scene.toml"', ["scene.toml", "damaged or not a file of volumes"]),
+        ('volumes = "scene.toml"', ["scene.toml", "suffix: must be .volumes"]),
         ('volumes = "bush.volumes"\nscale = 2.0', ["scale", "volumes"]),
         ('volumes = "bush.volumes"\nmaterial = "soil"', ["material", "volumes"]),
         ('volumes = "bush.volumes"\nresponse = {}', ["response", "volumes"]),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tussock.trace.normals import world_normal
-from tussock.trace.world import column_major
+from tussock.trace.transforms import column_major
 
 
 def turned(matrices: np.ndarray, normal: np.ndarray, *, copy: int, steps: int, copies: int, time: float) -> np.ndarray:

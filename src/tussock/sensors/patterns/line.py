@@ -21,23 +21,21 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from tussock.sensors.patterns.pattern import (
     Degrees,
     Elevations,
-    Pattern,
     Positive,
-    RateLimits,
+    TurningPattern,
     pulses_from_directions,
-    within_limits,
 )
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["LinePattern", "reflected"]
 
 
-class LinePattern(Pattern):
+class LinePattern(TurningPattern):
     """A turning mirror; all emitters fire together at each step of it."""
 
     kind: Literal["line"] = "line"
@@ -49,15 +47,7 @@ class LinePattern(Pattern):
     """between neighbouring steps of a frame"""
     interlace: Annotated[int, Field(ge=1, le=16)] = 1
     """scans that make a frame"""
-    rotation_hz_limits: RateLimits = None
-    rotation_hz: Positive
-    """revolutions of the mirror a second"""
     clockwise: bool = False
-
-    @field_validator("rotation_hz")
-    @classmethod
-    def _within_limits(cls, value: float, info: ValidationInfo) -> float:
-        return within_limits(value, info.data.get("rotation_hz_limits"), "rotation_hz")
 
     @model_validator(mode="after")
     def _window(self) -> Self:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from tussock.sensors.pulses import Pulses
 from tussock.settings import Settings
@@ -27,12 +27,12 @@ __all__ = [
     "Pattern",
     "Positive",
     "RateLimits",
+    "TurningPattern",
     "decimal",
     "per_laser",
     "pulses_from_angles",
     "pulses_from_directions",
     "towards",
-    "within_limits",
 ]
 
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
@@ -70,13 +70,6 @@ def _between_the_poles(values: tuple[float, ...]) -> tuple[float, ...]:
 Elevations = Annotated[DegreesList, Field(min_length=1, max_length=65535), AfterValidator(_between_the_poles)]
 
 
-def within_limits(value: float, limits: tuple[float, float] | None, name: str) -> float:
-    """The rate, if it lies within the data sheet's limits."""
-    if limits and not limits[0] <= value <= limits[1]:
-        raise ValueError(f"must lie within {limits[0]:g} and {limits[1]:g} Hz, the limits of {name}_limits")
-    return value
-
-
 class Pattern(Settings):
     """Base of all patterns; `kind` in a file chooses one of them."""
 
@@ -99,6 +92,23 @@ class Pattern(Settings):
     @abstractmethod
     def pulses(self, frame: int) -> Pulses:
         """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
+
+
+class TurningPattern(Pattern):
+    """Base of patterns with a head or a mirror that turns."""
+
+    rotation_hz_limits: RateLimits = None
+    """the data sheet's slowest and fastest rotation"""
+    rotation_hz: Positive
+    """revolutions a second"""
+
+    @field_validator("rotation_hz")
+    @classmethod
+    def _within_limits(cls, value: float, info: ValidationInfo) -> float:
+        limits = info.data.get("rotation_hz_limits")
+        if limits and not limits[0] <= value <= limits[1]:
+            raise ValueError(f"must lie within {limits[0]:g} and {limits[1]:g} Hz, the limits of rotation_hz_limits")
+        return value
 
 
 def decimal(value: float) -> Fraction:

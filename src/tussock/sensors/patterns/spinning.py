@@ -31,12 +31,10 @@ from tussock.sensors.patterns.pattern import (
     DegreesList,
     Elevations,
     FiniteList,
-    Pattern,
     Positive,
-    RateLimits,
+    TurningPattern,
     decimal,
     per_laser,
-    within_limits,
 )
 from tussock.sensors.pulses import Pulses
 
@@ -45,7 +43,7 @@ __all__ = ["SpinningPattern"]
 TURN = 2 * np.pi
 
 
-class SpinningPattern(Pattern):
+class SpinningPattern(TurningPattern):
     """Lasers on a turning head. Give ``cycle_us`` (fixed rate) or ``steps`` (fixed angles), not both."""
 
     kind: Literal["spinning"] = "spinning"
@@ -61,16 +59,8 @@ class SpinningPattern(Pattern):
     """time from one firing cycle to the next"""
     steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """firing cycles in a revolution, at any rotation rate"""
-    rotation_hz_limits: RateLimits = None
-    """the data sheet's slowest and fastest rotation"""
-    rotation_hz: Positive
     clockwise: bool = True
     """seen from above"""
-
-    @field_validator("rotation_hz")
-    @classmethod
-    def _within_limits(cls, value: float, info: ValidationInfo) -> float:
-        return within_limits(value, info.data.get("rotation_hz_limits"), "rotation_hz")
 
     @field_validator("azimuth_deg", "vertical_offset_m", "horizontal_offset_m", "firing_us")
     @classmethod

@@ -21,23 +21,21 @@ from math import ceil
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import model_validator
 
 from tussock.sensors.patterns.pattern import (
     Elevations,
-    Pattern,
     Positive,
-    RateLimits,
+    TurningPattern,
     decimal,
     pulses_from_angles,
-    within_limits,
 )
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["TwoBlocksPattern"]
 
 
-class TwoBlocksPattern(Pattern):
+class TwoBlocksPattern(TurningPattern):
     """Upper and lower block in turns; lasers 0…L−1 are the upper block, L…2L−1 the lower."""
 
     kind: Literal["two-blocks"] = "two-blocks"
@@ -45,14 +43,7 @@ class TwoBlocksPattern(Pattern):
     lower_elevation_deg: Elevations
     points_hz: Positive = 1_000_000.0
     """points a second of both blocks together"""
-    rotation_hz_limits: RateLimits = None
-    rotation_hz: Positive
     clockwise: bool = True
-
-    @field_validator("rotation_hz")
-    @classmethod
-    def _within_limits(cls, value: float, info: ValidationInfo) -> float:
-        return within_limits(value, info.data.get("rotation_hz_limits"), "rotation_hz")
 
     @model_validator(mode="after")
     def _equal_blocks(self) -> Self:

@@ -1,0 +1,40 @@
+"""How much real bushes scatter the range, and coarse bushes that scatter as much.
+
+With a capture of your own: 31_estimate_and_match.py capture.pcap x0,y0,z0,x1,y1,z1 (a box around vegetation [m]).
+The same from the command line:  tussock noise capture.pcap --box ... --match coarse.toml --sensor vlp-16 --out ...
+"""
+
+import sys
+
+import tussock
+from tussock.learn.beams import joined_beams
+from tussock.scene.primitives import plane, sphere
+from tussock.scene.shrub import shrub
+
+BOX = [6, -6, 0.1, 12, 6, 3]
+sensor, pose = tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1.5)
+places = tussock.Placements.of([[9, y, 0] for y in (-4, -2, 0, 2, 4)])
+
+if len(sys.argv) > 2:
+    real, box = tussock.load_beams(sys.argv[1]), [float(part) for part in sys.argv[2].split(",")]
+else:  # bushes with every leaf stand for the real ones
+    leafy = tussock.Scene("leafy")
+    leafy.add(plane((60, 60)), name="ground")
+    leafy.add(shrub(height=1.8, radius=0.9, leaf_area=6, seed=2), name="bushes", placements=places)
+    frames = [tussock.scan(leafy, sensor, pose, frame=number, keep_misses=True) for number in range(3)]
+    real, box = joined_beams([tussock.beams_of(frame) for frame in frames]), BOX
+
+scatter = tussock.measure_scatter(real, box)
+print(f"real:   {scatter.count} points, mean {scatter.mean:+.3f} m, variance {scatter.variance:.3f} m²")
+tussock.draw_scatter(scatter, real, "scatter.png", force=True)
+
+coarse = tussock.Scene("coarse")
+coarse.add(plane((60, 60)), name="ground")
+coarse.add(sphere(0.9), name="bushes", tags=["vegetation"], placements=tussock.Placements.of(
+    [[9, y, 0.9] for y in (-4, -2, 0, 2, 4)]
+))  # fmt: skip
+match = tussock.match_response(coarse, sensor, pose, scatter.variance)
+print(
+    f"coarse: variance {match.before.variance:.3f} m² as hard surfaces, {match.after.variance:.3f} m² with σ {match.sigma} m"
+)
+tussock.save_scene(match.scene, "matched.toml", force=True)

@@ -1,0 +1,130 @@
+"""What ``tussock scan`` does once its words are understood: which frames, into which files, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tussock.cli.sources import open_source
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.runs import Run
+from tussock.sensors.sensor import Sensor
+from tussock.simulate import frames_between, scan
+from tussock.trace.world import World
+from tussock.whole_files import check_writable
+from tussock.wire.position import GeoOrigin
+from tussock.wire.runs import RUN_SUFFIXES, check_run, open_run
+from tussock.write.contents import Coords
+from tussock.write.formats import save_frame
+from tussock.write.truth_table import save_truth_table
+
+__all__ = ["ScanPlan", "plan_scan"]
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """A world, a sensor in it, and the frames to take."""
+
+    world: World
+    sensor: Sensor
+    place: Pose | Trajectory
+    seed: int
+    frames: range
+    out: Path
+    coords: Coords
+    misses: bool
+    threads: int | None
+    force: bool
+    numbered: Run | None
+    """a time range as one file a frame, which may have been begun already"""
+    finished: list[int]
+    """its frames that are there"""
+    tables: list[Path]
+    """files of BlenSor's table, one a frame"""
+
+    @property
+    def files(self) -> list[Path]:
+        return self.numbered.files if self.numbered else [self.out]
+
+    def frame(self, number: int) -> Frame:
+        return scan(
+            self.world, self.sensor, self.place,
+            seed=self.seed, frame=number, keep_misses=self.misses, threads=self.threads,
+        )  # fmt: skip
+
+    def written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
+        """Each frame with its number, once its files are there; None for a frame that was there already."""
+        for index, (number, frame) in enumerate(self._written(epoch, origin)):
+            if self.tables and (frame is not None or not self.tables[index].exists()):
+                save_truth_table(frame or self.frame(number), self.tables[index], force=True)
+            yield number, frame
+
+    def _written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
+        if self.numbered is not None:
+            for done in self.numbered.scan(self.world, finished=self.finished):
+                yield done.number, done.frame
+        elif self.out.suffix in RUN_SUFFIXES:
+            with open_run(self.out, self.sensor, force=self.force, epoch=epoch, origin=origin) as run:
+                for number in self.frames:
+                    frame = self.frame(number)
+                    run.write(frame)
+                    yield number, frame
+        else:
+            frame = self.frame(self.frames[0])
+            save_frame(frame, self.out, force=self.force, coords=self.coords)
+            yield self.frames[0], frame
+
+
+def plan_scan(
+    scene: str,
+    out: Path,
+    *,
+    sensor: str | None,
+    changes: dict[str, object],
+    pose: str | None,
+    trajectory: Path | None,
+    start: float,
+    end: float | None,
+    seed: int | None,
+    coords: Coords,
+    misses: bool,
+    table: Path | None,
+    threads: int | None,
+    force: bool,
+) -> ScanPlan:
+    """Open what is scanned and settle what is written; nothing is written yet, and nothing traced."""
+    source = open_source(scene)
+    station = source.station(sensor, pose, trajectory)
+    assert station.sensor is not None
+    device = station.sensor.with_(**changes) if changes else station.sensor
+    chance = source.seed if seed is None else seed
+    first = frames_between(device, start, start).start
+    frames = range(first, first + 1) if end is None else frames_between(device, start, end)
+    if not len(frames):
+        raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {end:g} s")
+    numbered, finished = None, []
+    if out.suffix in RUN_SUFFIXES:
+        check_run(out, device, force=force)
+    elif end is not None:
+        numbered = Run(
+            source.scene, device, station.place, out, start, end,
+            seed=chance, coords=coords, keep_misses=misses, threads=threads,
+        )  # fmt: skip
+        finished = numbered.prepare(force=force)
+    tables = _one_a_frame(table, frames)
+    for target in tables:
+        check_writable(target, force=force or bool(finished))
+    return ScanPlan(
+        World(source.scene), device, station.place, chance, frames, out, coords, misses, threads, force,
+        numbered, finished, tables,
+    )  # fmt: skip
+
+
+def _one_a_frame(path: Path | None, frames: range) -> list[Path]:
+    """One file a frame; a single frame has the name as it was given."""
+    if path is None:
+        return []
+    return [path] if len(frames) == 1 else [path.with_stem(f"{path.stem}_{frame:06d}") for frame in frames]

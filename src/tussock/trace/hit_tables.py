@@ -1,0 +1,62 @@
+"""What kernels look a hit up in: whose it is, what it is called, what its surface does to light."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import inline_kernel
+
+__all__ = ["DIFFUSE", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables", "material_of"]
+
+DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
+"""columns of `HitTables.optics`"""
+
+
+class HitTables(NamedTuple):
+    """What kernels look a hit up in. A geometry number is a row of the tables ``geometry_*``."""
+
+    geometry_object: NDArray[np.uint32]
+    """object id"""
+    geometry_label: NDArray[np.uint16]
+    geometry_material: NDArray[np.int32]
+    """the one material of the geometry; where it has several, −1 − the start of its row in ``primitives``"""
+    geometry_transform: NDArray[np.int64]
+    """first row in ``transforms``, or in ``moving`` if it moves; −1 where it is in world coordinates already"""
+    geometry_steps: NDArray[np.int32]
+    """time steps of its transforms, 1 for what stands"""
+    geometry_copies: NDArray[np.int32]
+    """placements, the rows of one time step"""
+    primitives: NDArray[np.uint16]
+    """material of every triangle of the geometries that have several"""
+    transforms: NDArray[np.float32]
+    """column-major 3×4 transforms of what stands, shape (n, 12)"""
+    moving: NDArray[np.float32]
+    """those of what moves, for one span of time"""
+    optics: NDArray[np.float32]
+    """what a material does to light, columns DIFFUSE to INDEX, shape (materials, 7)"""
+    material_label: NDArray[np.int32]
+    """label of the material, −1: the object's own"""
+    shines: bool
+    """whether any material has a glint"""
+    bends: bool
+    """whether any material is a mirror or lets light through"""
+    first_volume: int
+    """geometries from this number on are volumes"""
+    geometry_response: NDArray[np.int64]
+    """row of the geometry in ``responses``, to which the number of the material is added; −1: all hard"""
+    geometry_bit: NDArray[np.uint32]
+    """the one bit of the masks of a geometry that responds, 0 where it has none to itself"""
+    responses: NDArray[np.float32]
+    """mean and standard deviation of the range error [m], 0 and 0 for a hard surface, shape (rows, 2)"""
+
+
+@inline_kernel
+def material_of(tables: Any, geometry: Any, primitive: Any) -> Any:
+    """Number of the material of a primitive of a geometry."""
+    material = tables.geometry_material[geometry]
+    if material >= 0:
+        return material
+    return np.int32(tables.primitives[-1 - np.int64(material) + np.int64(primitive)])

@@ -1,0 +1,59 @@
+"""Where copies are, as Embree takes it: 3×4 transforms in single precision, several over time for what moves."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.scene.scene import SceneObject
+from tussock.trace.embree import MAX_TIME_STEPS
+
+__all__ = ["column_major", "standing_transforms", "time_steps"]
+
+_PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
+
+
+def standing_transforms(thing: SceneObject, origin: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Transforms of what stands, counted from ``origin`` [m], as one time step; shape (1, copies, 12)."""
+    return column_major(thing.placements.matrices - _shift(origin))[None]
+
+
+def time_steps(thing: SceneObject, start: float, end: float, origin: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Transforms at equal time steps, as many as keep the object on its path; shape (steps, copies, 12)."""
+    motion = thing.motion
+    assert motion is not None
+    rest = thing.placements.matrices
+    corners = np.array(list(product(*thing.mesh.bounds.T.astype(float))))
+    # Copies may stand far out from the object's own zero: what counts is where their corners are.
+    reach = np.abs(corners @ np.swapaxes(rest[:, :, :3], 1, 2) + rest[:, None, :, 3]).max()
+    fine = np.linspace(start, end, 8 * (MAX_TIME_STEPS - 1) + 1)
+    exact = motion.matrices(fine)
+    count = 2
+    while count < MAX_TIME_STEPS:
+        coarse = motion.matrices(np.linspace(start, end, count))
+        place = np.linspace(0, count - 1, len(fine))
+        low = np.minimum(place.astype(int), count - 2)
+        share = (place - low)[:, None, None]
+        error = np.abs(coarse[low] * (1 - share) + coarse[low + 1] * share - exact)
+        if (error[:, :, :3].sum(2) * reach + error[:, :, 3]).max() < _PATH_TOLERANCE:
+            break
+        count = 2 * count - 1
+    path = motion.matrices(np.linspace(start, end, count))
+    turned = np.einsum("tij,pjk->tpik", path[:, :, :3], rest)
+    turned[..., 3] += path[:, None, :, 3]
+    return column_major(turned - _shift(origin))
+
+
+def column_major(matrices: NDArray[np.float64]) -> NDArray[np.float32]:
+    """3×4 matrices (…, 3, 4) as Embree reads them: four columns one after the other, (…, 12)."""
+    turned = np.swapaxes(matrices, -1, -2).astype(np.float32)
+    return np.ascontiguousarray(turned).reshape(*matrices.shape[:-2], 12)
+
+
+def _shift(origin: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The matrix to subtract so that translations count from ``origin``."""
+    shift = np.zeros((3, 4))
+    shift[:, 3] = origin
+    return shift
