@@ -1,0 +1,29 @@
+"""Lasers that are broken: their pulses without return say nothing of the scene.
+
+A ring that has never returned, between two rings that mostly do, is taken for dead (ring 22 of the VLS-128 whose
+recording the tests read is one). Left in, its pulses would count as having passed through the ground. At the edge of
+the fan nobody can tell a dead laser from one that looks into the sky.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.learn.beams import Beams
+
+__all__ = ["dead_rings"]
+
+_FEWEST = 100
+"""pulses that a verdict needs"""
+_MOSTLY = 0.5
+
+
+def dead_rings(beams: Beams) -> NDArray[np.int64]:
+    """The rings that are dead, rising, shape (n,)."""
+    pulses = np.bincount(beams.rings)
+    returned = np.bincount(beams.rings, beams.hit) / np.maximum(pulses, 1)
+    alive = returned > _MOSTLY
+    between = np.zeros(len(pulses), np.bool_)
+    between[1:-1] = alive[:-2] & alive[2:]
+    return np.flatnonzero((returned == 0) & (pulses >= _FEWEST) & between)
