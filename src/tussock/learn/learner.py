@@ -100,7 +100,7 @@ def learn_quietly(
     tables = gaussians_of([closed])
     passed, ended = count_beams(tables, beams, labels, workers)
     rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
-    closure = _closure(tables, shells, beams, labels, plain, workers)
+    closure = _closure(tables, shells, passed[:, :-1] + ended[:, :-1], beams, labels, plain, workers)
     meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "beams": len(beams),
             "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
             "one_direction": _one_direction(beams), "complete": bool(beams.complete)}  # fmt: skip
@@ -157,11 +157,15 @@ def _permeability(
 
 
 def _closure(
-    tables: Gaussians, shells: NDArray[np.uint16], beams: Beams, labels: NDArray[np.int64], plain: bool, threads: int
-) -> NDArray[np.uint16]:
+    tables: Gaussians, shells: NDArray[np.uint16], met: NDArray[np.uint32], beams: Beams, labels: NDArray[np.int64],
+    plain: bool, threads: int,
+) -> NDArray[np.uint16]:  # fmt: skip
     if plain:
         return np.zeros(len(shells), np.uint16)
-    closure = closure_of(tables._replace(shells=shells), beams, labels, threads)
+    # Had a beam not been seen, one less would have ended in its own volume and as many would have passed.
+    seen = met.astype(np.float32) + np.float32(_PRIOR_BEAMS)
+    without_own = seen / np.maximum(seen - 1, np.float32(_PRIOR_BEAMS))
+    closure = closure_of(tables._replace(shells=shells), beams, labels, without_own, threads)
     return np.round(closure * WHOLE).astype(np.uint16)
 
 

@@ -94,11 +94,16 @@ def _count_all(
                     passed[worker, i, shell] += np.uint32(1)
 
 
-def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], threads: int) -> NDArray[np.float64]:
+def closure_of(
+    gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], without_own: NDArray[np.float32], threads: int
+) -> NDArray[np.float64]:
     """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
 
     Where few are expected, it is drawn towards that of the volumes around it, and theirs towards that of the whole
     model: of the ground nothing gets away, of a crown before the sky much does. A sample of the beams is enough.
+
+    A beam says nothing of others like it in the volume that its own return made: there it counts as if it had not been
+    seen. ``without_own`` (volumes, shells) is what the permeability is then to be multiplied with.
     """
     workers = min(threads, _MOST_COPIES)
     share = min(1.0, _ENOUGH / len(beams))
@@ -106,7 +111,7 @@ def closure_of(gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], th
     observed = np.zeros((workers, len(gaussians.means)), np.int64)
     run_on_threads(
         _escape, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, share,
-        expected, observed,
+        without_own, expected, observed,
     )  # fmt: skip
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
     usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
@@ -141,20 +146,22 @@ def _drawn(
 @kernel
 def _escape(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    share: float, expected: Any, observed: Any,
+    share: float, without_own: Any, expected: Any, observed: Any,
 ) -> None:  # fmt: skip
     _escape_all(
-        worker, workers, gaussians, origins, directions, ranges, labels, reach, share, expected, observed, new_walk()
-    )
+        worker, workers, gaussians, origins, directions, ranges, labels, reach, share, without_own, expected, observed,
+        new_walk(),
+    )  # fmt: skip
 
 
 @kernel
 def _escape_all(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    share: float, expected: Any, observed: Any, walk: Any,
+    share: float, without_own: Any, expected: Any, observed: Any, walk: Any,
 ) -> None:  # fmt: skip
     gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
     ranges, labels, expected, observed = borrowed(ranges), borrowed(labels), borrowed(expected), borrowed(observed)
+    without_own = borrowed(without_own)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             # Scattered over the beams, so that no laser is favoured.
@@ -174,7 +181,10 @@ def _escape_all(
                     continue
                 # A beam that ended in front of a volume, on something else, does not tell what would have become of it.
                 known = known and (labels[b] >= 0 or t < end)
-                left *= gaussians.shells[i, shell] / WHOLE
+                passing = gaussians.shells[i, shell] / WHOLE
+                if i == labels[b]:
+                    passing = min(passing * without_own[i, shell], 1.0)
+                left *= passing
                 last = i
                 if left < _NOTHING_LEFT:
                     break

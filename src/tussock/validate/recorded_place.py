@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.learn.beams import Beams
+from tussock.learn.dead_lasers import dead_rings
 from tussock.learn.learner import learn
 from tussock.learn.read_beams import load_beams
 from tussock.learn.scan_volumes import simulate_volumes
@@ -69,10 +70,11 @@ def _missing() -> str | None:
 
 
 def _revolutions(run: Run) -> tuple[Beams, Beams]:
-    """Two to learn from, and the third; in a quick run a third of the way around."""
+    """Two to learn from, and the third, without the laser that is dead; in a quick run a third of the way around."""
     path = recording(CAPTURE)
     assert path is not None
     beams = load_beams(path, turns=(0, 1, 2))
+    beams = beams.select(~np.isin(beams.rings, dead_rings(beams)))
     if run.quick:
         beams = beams.select((beams.azimuths >= _QUICK_SECTOR[0]) & (beams.azimuths < _QUICK_SECTOR[1]))
     return beams.select(beams.turns < 2), beams.select(beams.turns == 2)
@@ -215,6 +217,7 @@ def _notes(surface: _Foretold | None, later: Beams, volumes: _Foretold) -> tuple
     notes = [
         "The paper shows its mobile data as pictures and gives no score of a whole place, so there is none beside ours.",
         f"{100 * share:.0f} % of the pulses look at something like vegetation.",
+        "One laser of this sensor never returns, between two that do; its pulses are left out.",
     ]
     if surface is None:
         notes.append("The surface model was left out: PyMeshLab is not installed (pip install 'tussock[surface]').")

@@ -85,6 +85,29 @@ def test_volumes_beat_one_permeability_a_volume() -> None:
     assert abs(ours.hit_rate_difference) < 0.005
 
 
+def open_place(turns: int, seed: int) -> Beams:
+    """Rough ground all around, then twigs before the sky that stop four pulses in ten; about one beam a voxel."""
+    rng = np.random.default_rng(seed)
+    n = 9000 * turns
+    azimuth = rng.uniform(-np.pi, np.pi, 2 * n)
+    elevation = np.concatenate([rng.uniform(-0.35, -0.09, n), rng.uniform(0.05, 0.3, n)])
+    level = np.cos(elevation)
+    way = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1)
+    down = (1.8 + rng.normal(0, 0.1, n)) / -way[:n, 2]
+    up = np.where(rng.random(n) < 0.4, rng.uniform(7, 9, n), np.nan)
+    return Beams.of(np.zeros(3), way, np.concatenate([down, up]), reach=40.0)
+
+
+def test_few_beams_are_enough_for_the_hit_rate() -> None:
+    """The ground is closed though twigs are not (96 % if volumes did not learn from those around them), and beams do not
+    vouch for themselves (30 % of the twigs if they did)."""
+    test = open_place(1, seed=1)
+    hit = simulate_volumes(learn(open_place(2, seed=0), voxel=0.3), test, seed=2).hit
+    ground, twigs = np.split(hit, 2)
+    assert ground.mean() > 0.99
+    assert twigs.mean() == pytest.approx(0.4, abs=0.03)
+
+
 def test_two_means_stops_where_clusters_are_small_or_have_few_points() -> None:
     rng = np.random.default_rng(2)
     points = np.concatenate([rng.normal(m, 0.02, (400, 3)) for m in ([0, 0, 0], [1, 0, 0], [1, 1, 0])])
