@@ -45,7 +45,7 @@ def render(
     from tussock.cameras.render import look
     from tussock.cameras.render import render as take
     from tussock.cli.console import out as console
-    from tussock.cli.console import print_json, waiting
+    from tussock.cli.console import print_json, said, waiting
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_source
     from tussock.errors import nearest
@@ -77,17 +77,21 @@ def render(
                 image = _image(view, kind, viewable=rgb or kind in ("depth", "range", "normal"), out=out)
     if kind != "boxes":
         save_image(image, out, force=force)
+    unseen = [placed.name for placed in world.placed_volumes]
     if as_json:
         print_json(
             {
                 "scene": world.name, "triangles": world.triangles, "kind": kind, "width": device.width,
-                "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"], "file": str(out),
+                "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"], "unseen": unseen,
+                "file": str(out),
             }
         )  # fmt: skip
         return
     console.print(f"{world.name}: {world.triangles:,} triangles, ready in {built['seconds']:.1f} s")
     console.print(f"{device.name}: {device.width} × {device.height} pixels in {looked['seconds']:.2f} s")
     console.print(f"wrote {out}")
+    if unseen:
+        said.print(f"note: cameras do not see volumes ({', '.join(unseen)})", markup=False)
 
 
 def open_camera(path: Path | None, size: str | None, fov: float | None, changes: dict[str, Any]) -> Camera:
