@@ -56,7 +56,11 @@ def surface_mesh(beams: Beams, *, cell: float = 0.01, kernel: float = 0.04) -> M
     cloud.add_mesh(meshlab.Mesh(vertex_matrix=thin, v_normals_matrix=normals))
     longest = float(np.ptp(thin, axis=0).max())
     cloud.generate_marching_cubes_rimls(
-        filterscale=float(2 * kernel / np.median(spacing)), resolution=max(8, int(np.ceil(longest / cell)))
+        filterscale=float(2 * kernel / np.median(spacing)),
+        resolution=max(8, int(np.ceil(longest / cell))),
+        # MeshLab moves the corners onto the surface in steps, and whether it takes more than one does not depend on
+        # its input alone: one gives the same mesh every time.
+        maxprojectioniters=1,
     )
     made = cloud.current_mesh()
     vertices, faces = made.vertex_matrix(), made.face_matrix()
