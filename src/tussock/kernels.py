@@ -1,13 +1,14 @@
 """How kernels are compiled: by Numba, without the interpreter's lock, cached for the next start.
 
 Numba looks only at a kernel's own file to see whether its cached code is still right. Ours call each other
-across files, so the cache is stamped with the contents of every file of the package that holds kernels: change
-one, and all compile again.
+across files, so the cache is stamped with the contents of every file of the package that holds kernels or constants
+of theirs: change one, and all compile again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -56,11 +57,22 @@ def _compiled(function: F, inline: str, **options: Any) -> F:
 @lru_cache(maxsize=1)
 def _stamp() -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        text = file.read_bytes()
-        if b"kernel" in text:
-            digest.update(file.name.encode() + text)
+    for file in _files_of_kernels(Path(__file__).parent):
+        digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()
+
+
+def _files_of_kernels(package: Path) -> list[Path]:
+    """The files that define kernels, and those that constants (NAMES IN CAPITALS) are imported from into them."""
+    found = {package / "kernels.py"}
+    for file in package.rglob("*.py"):
+        imports = re.findall(
+            r"^from tussock\.([\w.]+) import ([^\n(]+|\([^)]*\))", file.read_text("utf-8"), re.MULTILINE
+        )
+        if any(module == "kernels" for module, _ in imports):
+            constants = [module for module, names in imports if re.search(r"\b[A-Z][A-Z\d_]+\b", names)]
+            found |= {file, *(package / f"{module.replace('.', '/')}.py" for module in constants)}
+    return sorted(found)
 
 
 @intrinsic
