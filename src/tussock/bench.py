@@ -118,7 +118,7 @@ def measure_mirrors_unused(
     without, whole = timed_in_turns(
         lambda: scan(world, plain, pose, threads=count),
         lambda: scan(world, bouncing, pose, threads=count),
-        rounds=rounds,
+        rounds=3 * rounds,  # two times that hardly differ: noise would be all there is to see
     )
     return _case(name, world, sensor, without, whole)
 
@@ -244,10 +244,14 @@ def measure_image(
 
 
 def timed_in_turns(*jobs: Callable[[], Any], rounds: int) -> list[float]:
-    """Median wall time of each job [s], all jobs once a round, after one round that does not count."""
+    """Median wall time of each job [s], all jobs once a round, after one round that does not count.
+
+    Every other round goes backwards, so that no job always has what the same other job left in the caches.
+    """
     times: list[list[float]] = [[] for _ in jobs]
+    order = list(zip(jobs, times, strict=True))
     for turn in range(rounds + 1):
-        for job, taken in zip(jobs, times, strict=True):
+        for job, taken in order if turn % 2 else order[::-1]:
             begin = time.perf_counter()
             job()
             if turn:
