@@ -81,14 +81,15 @@ def stream(
         raise InputError("stream: needs at least one sensor")
     if seconds is not None and not seconds > 0:
         raise InputError.of("seconds", "must be above 0", seconds)
-    for outlet in outlets:
-        if outlet.to is not None:
-            PacketEncoder(outlet.sensor)  # a sensor without packets is refused before anything starts
-        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)  # code is compiled or loaded
-    begin = time.perf_counter()
-    for outlet in outlets:
-        scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)
-    once = time.perf_counter() - begin
+    # A sensor without packets is refused before anything starts.
+    encoders = [PacketEncoder(outlet.sensor) if outlet.to is not None else None for outlet in outlets]
+    for _ in range(2):  # the first time code is compiled or loaded, the second tells how long a revolution takes
+        begin = time.perf_counter()
+        for outlet, encoder in zip(outlets, encoders, strict=True):
+            frame = scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)
+            if encoder is not None:
+                encoder.encode(frame)
+        once = time.perf_counter() - begin
     clock = _Clock(time.monotonic() + 2 * once + 0.05)
     runs = [_Live(world, outlet, clock, seconds, seed, threads, say) for outlet in outlets]
     switch = sys.getswitchinterval()
