@@ -41,9 +41,10 @@ def validate(
 
     experiments = [load_experiment(name) for name in dict.fromkeys(names or experiment_names())]
     if listed:
+        width = max(len(known.name) for known in experiments)
         for known in experiments:
             effects = f"  (--without {', '.join(known.effects)})" if known.effects else ""
-            console.print(f"{known.name:16} {known.title}{effects}", soft_wrap=True, markup=False)
+            console.print(f"{known.name:{width}}  {known.title}{effects}", soft_wrap=True, markup=False)
         return
     if without is not None and len(experiments) != 1:
         raise InputError("without: name the one experiment to run without it")
