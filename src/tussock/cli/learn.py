@@ -38,14 +38,11 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
-    import warnings
-
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.drawing import check_picture
-    from tussock.learn.learn_volumes import learn_volumes, notes_on
-    from tussock.learn.learner import LearningWarning, concerns
+    from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.volume_picture import draw_volumes
     from tussock.learn.voxels import check_voxel
     from tussock.scene.volume_file import check_volume_path, save_volumes
@@ -63,17 +60,16 @@ def learn(
     with waiting("reading", quiet=as_json):
         beams = open_scan(capture, origin, trajectory, model, turns)
     doing = "learning" if voxel_m is not None else "choosing the size and learning"
-    with waiting(doing, quiet=as_json) as learned, warnings.catch_warnings():
-        warnings.simplefilter("ignore", LearningWarning)
+    notes: list[str] = []
+    with waiting(doing, quiet=as_json) as learned:
         volumes = learn_volumes(
-            beams, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads  # type: ignore[arg-type]
+            beams, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads,  # type: ignore[arg-type]
+            say=notes.append,
         )  # fmt: skip
-    if volumes.meta["lone_returns"] == len(volumes):
-        raise InputError(concerns(volumes)[0])
     save_volumes(volumes, out, force=force)
     if picture is not None:
         draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
-    about, notes = volumes.meta, notes_on(volumes)
+    about = volumes.meta
     if as_json:
         print_json(
             {

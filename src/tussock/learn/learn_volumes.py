@@ -1,20 +1,32 @@
-"""From a scan to volumes in one call: dead lasers are left out, and the size is chosen where none is given."""
+"""From a scan to volumes in one call, as Python and the command line make it.
+
+Dead lasers are left out, the size is chosen where none is given, and what the beams could not teach is said.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tussock.errors import InputError
 from tussock.learn.beams import Beams
 from tussock.learn.dead_lasers import dead_rings
-from tussock.learn.learner import LearningWarning, Method, concerns, learn_quietly
+from tussock.learn.learner import Method, learn
 from tussock.learn.likelihood import choose_voxel
 from tussock.scene.volumes import DEFAULT_TAU, Volumes
 
-__all__ = ["learn_volumes", "notes_on"]
+__all__ = ["LearningWarning", "learn_volumes"]
+
+
+class LearningWarning(UserWarning):
+    """Volumes were learned, but less well than they could be."""
+
+
+def _warn(note: str) -> None:
+    warnings.warn(note, LearningWarning, stacklevel=3)
 
 
 def learn_volumes(
@@ -26,29 +38,26 @@ def learn_volumes(
     plain: bool = False,
     box: Sequence[float] | None = None,
     threads: int | None = None,
+    say: Callable[[str], None] = _warn,
 ) -> Volumes:
     """Volumes from beams, in the beams' own frame; ``voxel`` [m] is chosen by held-out beams unless given.
 
     The other options are those of `tussock.learn.learner.learn`. What was chosen and left out is in ``meta``:
     ``voxel_m``, ``dead_rings``, and whether the pulses without return were there (``complete``). What is doubtful is
-    said by a `LearningWarning`.
+    told to ``say``, a line each; a `LearningWarning` unless told otherwise.
     """
     dead = dead_rings(beams)
     used = beams.select(~np.isin(beams.rings, dead)) if len(dead) else beams
     if voxel is None:
         voxel = choose_voxel(used, method=method, tau=tau, plain=plain, box=box, threads=threads)
-    volumes = learn_quietly(used, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
-    volumes = replace(volumes, meta=volumes.meta | {"dead_rings": dead.tolist()})
-    for note in notes_on(volumes):
-        warnings.warn(note, LearningWarning, stacklevel=2)
-    return volumes
-
-
-def notes_on(volumes: Volumes) -> list[str]:
-    """What was left out of learned volumes, and what is doubtful about them, a line each."""
-    dead = volumes.meta.get("dead_rings")
-    rings = ", ".join(map(str, dead or []))
-    left_out = (
-        [f"beams: left out as dead, for they never returned and their neighbours did: ring {rings}"] if dead else []
-    )
-    return left_out + concerns(volumes)
+    volumes = learn(used, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
+    if volumes.meta["lone_returns"] == len(volumes):
+        raise InputError(f"voxel: every voxel holds one point only, got {voxel:g} m; use larger voxels")
+    if len(dead):
+        rings = ", ".join(map(str, dead))
+        say(f"beams: left out as dead, for they never returned and their neighbours did: ring {rings}")
+    if volumes.meta["one_direction"]:
+        say("beams: all go in one direction, so volumes are guesses from any other; add beams from elsewhere")
+    if not beams.complete:
+        say("beams: none without a return is among them, so volumes stop too many at the rim of things")
+    return replace(volumes, meta=volumes.meta | {"dead_rings": dead.tolist()})

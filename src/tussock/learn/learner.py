@@ -3,14 +3,10 @@
 Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every beam through
 the volumes to count who passed and who ended. The permeability of a shell that few beams met is drawn towards that
 of the whole volume, as if `_PRIOR_BEAMS` more had been seen. A second walk finds the closure of each volume.
-
-Some beams teach less than it seems: one point a volume has no spread of its own, and beams that all go one way see one
-side. They are learned from as they are, with a `LearningWarning`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -29,15 +25,11 @@ from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import Gaussians, gaussians_of
 from tussock.version import VERSION
 
-__all__ = ["LearningWarning", "Method", "concerns", "learn", "learn_quietly"]
+__all__ = ["Method", "learn"]
 
 Method = Literal["voxels", "two-means", "growing"]
 
 _PRIOR_BEAMS = 1.0
-
-
-class LearningWarning(UserWarning):
-    """Volumes were learned, but the beams could teach little."""
 
 
 def learn(
@@ -56,36 +48,6 @@ def learn(
     ``plain``: one permeability within ``tau`` and no closure, exactly as in the paper. ``box`` (lowest corner, highest
     corner) [m] keeps the returns inside it; all other beams still count as passing or ending before it.
     """
-    volumes = learn_quietly(beams, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
-    for concern in concerns(volumes):
-        warnings.warn(concern, LearningWarning, stacklevel=2)
-    return volumes
-
-
-def concerns(volumes: Volumes) -> list[str]:
-    """What is doubtful about learned volumes, a line each."""
-    found = []
-    if volumes.meta.get("lone_returns") == len(volumes):
-        size = volumes.meta["voxel_m"]
-        found.append(f"voxel: every voxel holds one point only, got {size:g} m; use larger voxels")
-    if volumes.meta.get("one_direction"):
-        found.append("beams: all go in one direction, so volumes are guesses from any other; add beams from elsewhere")
-    if not volumes.meta.get("complete", True):
-        found.append("beams: none without a return is among them, so volumes stop too many at the rim of things")
-    return found
-
-
-def learn_quietly(
-    beams: Beams,
-    *,
-    voxel: float,
-    method: Method = "voxels",
-    tau: float = DEFAULT_TAU,
-    plain: bool = False,
-    box: Sequence[float] | None = None,
-    threads: int | None = None,
-) -> Volumes:
-    """`learn` without a warning, for those who ask for `concerns` themselves or try many sizes."""
     if method not in ("voxels", "two-means", "growing"):
         raise InputError.of("method", "must be voxels, two-means or growing", method)
     voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)

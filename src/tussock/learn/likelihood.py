@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
-from tussock.learn.learner import Method, learn_quietly
+from tussock.learn.learner import Method, learn
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
@@ -133,7 +133,7 @@ def choose_voxel(
     training, test = beams.select(~held), beams.select(held)
 
     def foretold(size: float) -> float:
-        volumes = learn_quietly(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        volumes = learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
         likelihood = log_likelihood(volumes, test, box=box, threads=threads)
         if tried is not None:
             tried(size, likelihood)

@@ -36,7 +36,7 @@ class MaterialNumbers:
     def of(self, thing: SceneObject | PlacedVolumes) -> int:
         """`HitTables.geometry_material` of a thing."""
         if isinstance(thing, PlacedVolumes):
-            return self._number(thing.volumes.material)
+            return self.materials.index(thing.volumes.material)
         key = id(thing.mesh)
         return -1 - self._starts[key] if key in self._starts else self._of_mesh[key][0]
 

@@ -51,11 +51,16 @@ def _run(run: Run) -> Outcome:
         "Lasers 0.42° apart leave 6 cm between their rows at 8 m, more than the 4 cm of the surface's kernel: where "
         "leaves are small, the surface has holes that the paper's need not have had.",
     ]
-    above = [score.target for score in scores if score.volumes.distance > score.paper.volumes]
+    above = [
+        f"{one.target} {one.volumes.distance:.3f} against {one.paper.volumes:g} (floor {one.floor:.3f}, at the size chosen "
+        f"{one.chosen.distance:.3f})"
+        for one in scores
+        if one.volumes.distance > one.paper.volumes
+    ]
     if above:
         notes.append(
-            f"At 5 cm the paper's score is not reached on {' and '.join(above)}: several blades of 6 mm stand in one "
-            "voxel and share its one Gaussian. At the size that the learner chooses the score is at or below the floor."
+            f"Not reached at 5 cm: {'; '.join(above)}. Our grass is not the paper's; no model can be expected below the "
+            "floor."
         )
     if scores[0].surface is None:
         notes.append("The surface model was left out: PyMeshLab is not installed (pip install 'tussock[surface]').")

@@ -69,15 +69,19 @@ def _missing() -> str | None:
     return None
 
 
-def _revolutions(run: Run) -> tuple[Beams, Beams]:
-    """Two to learn from, and the third, without the laser that is dead; in a quick run a third of the way around."""
+def _revolutions(run: Run) -> tuple[Beams, Beams, int]:
+    """Two to learn from, and the third, without lasers that are dead, and how many those are.
+
+    In a quick run a third of the way around.
+    """
     path = recording(CAPTURE)
     assert path is not None
     beams = load_beams(path, turns=(0, 1, 2))
-    beams = beams.select(~np.isin(beams.rings, dead_rings(beams)))
+    dead = dead_rings(beams)
+    beams = beams.select(~np.isin(beams.rings, dead))
     if run.quick:
         beams = beams.select((beams.azimuths >= _QUICK_SECTOR[0]) & (beams.azimuths < _QUICK_SECTOR[1]))
-    return beams.select(beams.turns < 2), beams.select(beams.turns == 2)
+    return beams.select(beams.turns < 2), beams.select(beams.turns == 2), len(dead)
 
 
 def _within(beams: Beams) -> Beams:
@@ -118,7 +122,7 @@ def _score(real: Beams, other: Beams) -> Score:
 
 def _run(run: Run) -> Outcome:
     run.doing("reading the capture")
-    past, later = _revolutions(run)
+    past, later, dead = _revolutions(run)
     scored = _scorer(past, later)
     floor = scored("floor: the second revolution", past.select(past.turns == 1))
     run.doing("volumes")
@@ -140,7 +144,7 @@ def _run(run: Run) -> Outcome:
         _criteria(volumes, surface, floor),
         (_table([*models, floor]), _size_table(sizes, counts)),
         (_views(drawn), _ranges(drawn, towards_vegetation(past, later))),
-        _notes(surface, later, volumes),
+        _notes(surface, later, volumes, dead),
     )
 
 
@@ -212,12 +216,12 @@ def _size_table(sizes: dict[float, _Foretold], counts: dict[float, int]) -> Tabl
     )
 
 
-def _notes(surface: _Foretold | None, later: Beams, volumes: _Foretold) -> tuple[str, ...]:
+def _notes(surface: _Foretold | None, later: Beams, volumes: _Foretold, dead: int) -> tuple[str, ...]:
     share = volumes.scores[VEGETATION].real_pulses / len(later)
     notes = [
         "The paper shows its mobile data as pictures and gives no score of a whole place, so there is none beside ours.",
         f"{100 * share:.0f} % of the pulses look at something like vegetation.",
-        "One laser of this sensor never returns, between two that do; its pulses are left out.",
+        f"Lasers that never return, between two that do: {dead}. Their pulses are left out.",
     ]
     if surface is None:
         notes.append("The surface model was left out: PyMeshLab is not installed (pip install 'tussock[surface]').")

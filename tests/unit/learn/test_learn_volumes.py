@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tussock.errors import InputError
 from tussock.learn.beams import Beams
-from tussock.learn.learn_volumes import learn_volumes, notes_on
-from tussock.learn.learner import LearningWarning, learn, learn_quietly
+from tussock.learn.learn_volumes import LearningWarning, learn_volumes
+from tussock.learn.learner import learn
 from tussock.learn.likelihood import choose_voxel
 
 RINGS = 8
@@ -37,11 +38,26 @@ def test_without_a_size_it_is_the_chosen_one(beams: Beams) -> None:
 def test_a_dead_laser_makes_no_holes(beams: Beams) -> None:
     dead = beams.rings == 3
     broken = replace(beams, ranges=np.where(dead, np.nan, beams.ranges), complete=False)
-    with pytest.warns(LearningWarning) as said:
+    with pytest.warns(LearningWarning) as warned:
         volumes = learn_volumes(broken, voxel=0.25)
-    assert [str(each.message) for each in said] == notes_on(volumes)
-    assert notes_on(volumes)[0].endswith("ring 3") and "none without a return" in notes_on(volumes)[1]
+    notes: list[str] = []
+    learn_volumes(broken, voxel=0.25, say=notes.append)
+    assert [str(each.message) for each in warned] == notes
+    assert notes[0].endswith("ring 3") and "none without a return" in notes[1] and len(notes) == 2
+    assert warned[0].filename == __file__, "it points at who asked"
     assert volumes.meta["dead_rings"] == [3] and not volumes.meta["complete"]
     assert volumes.meta["beams"] == (~dead).sum()
     assert np.array_equal(volumes.shells, learn(beams.select(~dead), voxel=0.25).shells)
-    assert learn_quietly(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
+    assert learn(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
+
+
+def test_one_point_a_voxel_is_refused(beams: Beams) -> None:
+    with pytest.raises(InputError, match=r"every voxel holds one point only, got 0\.0001 m; use larger voxels"):
+        learn_volumes(beams, voxel=1e-4)
+
+
+def test_beams_that_all_go_one_way_are_said() -> None:
+    ranges = np.random.default_rng(7).normal(5, 0.02, 500)
+    one_way = Beams.of(np.zeros(3), np.tile([1.0, 0, 0], (500, 1)), ranges, reach=9.0)
+    with pytest.warns(LearningWarning, match="all go in one direction"):
+        learn_volumes(one_way, voxel=0.25)
