@@ -19,7 +19,7 @@ from tussock.extras import load_extra
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.write.contents import Contents, frame_of
-from tussock.write.formats import FORMATS, load_frame
+from tussock.write.formats import FORMATS, format_of, load_frame
 
 __all__ = ["open_recordings"]
 
@@ -35,6 +35,7 @@ def open_recordings(paths: Sequence[Path]) -> list[Frame]:
         elif path.suffix.lower() == ".pcap":
             frames += _capture(path)
         else:
+            format_of(path, also=(".pcap",))
             frames.append(load_frame(path))
     return frames
 

@@ -231,3 +231,11 @@ def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be made a folder"):
         Progress(tmp_path / "file" / "set", {})
+
+
+def test_what_cannot_be_looked_at_names_all_that_can(tmp_path):
+    (tmp_path / "notes.md").write_text("no points")
+    with pytest.raises(InputError, match=r"unknown file format '\.md'.*\.pcap, \.pcd"):
+        open_recordings([tmp_path / "notes.md"])
+    with pytest.raises(InputError, match="no such file or folder"):
+        open_recordings([tmp_path / "gone.pcd"])
