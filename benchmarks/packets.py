@@ -5,7 +5,7 @@ import time
 
 import tussock
 from tussock import Pose
-from tussock.wire.encode import PacketEncoder
+from tussock.wire.velodyne.encode import PacketEncoder
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 world = tussock.World(tussock.ready_scene("yard"))

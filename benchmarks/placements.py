@@ -11,7 +11,7 @@ import numpy as np
 
 import tussock
 from tussock.bench import peak_memory, timed_in_turns
-from tussock.scene.grass import grass_tile
+from tussock.plants.grass import grass_tile
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import plane
 

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from tussock.bench import peak_memory
-from tussock.picture import draw_frame
-from tussock.scene.ready import ready_pose, ready_scene, ready_view
-from tussock.scene_picture import draw_scene
+from tussock.plots.frame import draw_frame
+from tussock.plots.scene import draw_scene
+from tussock.scenes.ready import ready_pose, ready_scene, ready_view
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World

@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from tussock.errors import InputError
-from tussock.wire.shared_memory import SharedSegment, SimulatorGone
-from tussock.wire.shm_layout import ChannelSpec
+from tussock.wire.shared.shared_memory import SharedSegment, SimulatorGone
+from tussock.wire.shared.shm_layout import ChannelSpec
 
 READS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 50

@@ -18,13 +18,13 @@ import tussock
 from tussock.bench import timed_in_turns
 from tussock.learn.beams import Beams, beams_of, joined_beams
 from tussock.learn.learner import learn
-from tussock.learn.read_beams import load_beams
-from tussock.scene.ready import ready_pose, ready_scene
-from tussock.scene.volume_file import save_volumes
+from tussock.learn.readers.read_beams import load_beams
 from tussock.scene.volumes import Volumes
+from tussock.scene_files.volume_file import save_volumes
+from tussock.scenes.ready import ready_pose, ready_scene
 from tussock.threads import cores
 from tussock.trace.volume_hits import gaussians_of
-from tussock.validate.recorded_place import CAPTURE
+from tussock.validate.experiments.recorded_place import CAPTURE
 from tussock.validate.recordings import absent, recording
 
 ROUNDS = 9

@@ -1,7 +1,7 @@
 """A wall, a bush of grass and a LIDAR: scan, look at the frame, save it."""
 
 import tussock
-from tussock.scene.grass import grass_tile
+from tussock.plants.grass import grass_tile
 from tussock.scene.primitives import box, plane
 
 scene = tussock.Scene("first")

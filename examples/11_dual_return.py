@@ -3,7 +3,7 @@
 import numpy as np
 
 import tussock
-from tussock.scene.grass import grass_tile
+from tussock.plants.grass import grass_tile
 from tussock.scene.primitives import box, plane
 
 scene = tussock.Scene("hedge")

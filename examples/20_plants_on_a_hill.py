@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import tussock
-from tussock.scene.conifer import conifer
-from tussock.scene.scatter import scatter
-from tussock.scene.shrub import shrub
+from tussock.ground.scatter import scatter
+from tussock.ground.terrain import noise_terrain
+from tussock.ground.zones import Strip
+from tussock.plants.conifer import conifer
+from tussock.plants.shrub import shrub
+from tussock.plots.scene import draw_scene
 from tussock.scene.surfaces import SURFACES
-from tussock.scene.terrain import noise_terrain
-from tussock.scene.zones import Strip
-from tussock.scene_picture import draw_scene
 
 hill = noise_terrain((60.0, 60.0), height=1.5, wavelength=40.0, seed=1)
 path = Strip(line_m=[(-30, -4), (0, 0), (30, 6)], width_m=5)

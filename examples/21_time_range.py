@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tussock
 from tussock.runs import Run
-from tussock.scene.ready import ready_pose
+from tussock.scenes.ready import ready_pose
 
 scene = tussock.ready_scene("crossing")
 folder = Path("crossing_run")

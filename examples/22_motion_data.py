@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import tussock
-from tussock.scene.motion_data import object_paths, sample_times, save_paths
+from tussock.scene_files.motion_data import object_paths, sample_times, save_paths
 
 scene = tussock.ready_scene("crossing")
 paths = object_paths(scene, sample_times(0.0, 12.0, 10.0))

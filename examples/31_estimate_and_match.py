@@ -7,8 +7,8 @@ The same from the command line:  tussock noise capture.pcap --box ... --match co
 import sys
 
 import tussock
+from tussock.plants.shrub import shrub
 from tussock.scene.primitives import plane, sphere
-from tussock.scene.shrub import shrub
 
 BOX = [6, -6, 0.1, 12, 6, 3]
 sensor, pose = tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1.5)

@@ -6,8 +6,8 @@ The same from the command line:  tussock learn tree.npz --box ... --out tree.vol
 import numpy as np
 
 import tussock
+from tussock.plants.tree import tree
 from tussock.scene.primitives import box, plane
-from tussock.scene.tree import tree
 
 real = tussock.Scene("a tree")
 real.add(plane((60, 60)), name="ground")

@@ -6,7 +6,7 @@ The same from the command line:  tussock compare real.npz simulated.npz --box ..
 import numpy as np
 
 import tussock
-from tussock.scene.grass import grass_tile
+from tussock.plants.grass import grass_tile
 from tussock.scene.primitives import plane
 
 BINS = {"angle_bin": np.deg2rad(1.0), "range_bin": 0.1}  # wide ones: there are few pulses

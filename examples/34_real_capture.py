@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import tussock
-from tussock.wire.runs import open_run
+from tussock.wire.recording import open_run
 
 path = sys.argv[1] if len(sys.argv) > 1 else "run.pcap"
 if len(sys.argv) < 2:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import tussock
 from tussock import Pose, Trajectory
-from tussock.wire.decode import decode_packets
 from tussock.wire.pcap import read_payloads
-from tussock.wire.runs import open_run
+from tussock.wire.recording import open_run
+from tussock.wire.velodyne.decode import decode_packets
 
 world = tussock.World(tussock.ready_scene("yard"))
 sensor = tussock.load_sensor("hdl-32e")

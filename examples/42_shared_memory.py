@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from tussock.wire.shared_memory import SharedSegment
-from tussock.wire.shared_run import Command
+from tussock.wire.shared.shared_memory import SharedSegment
+from tussock.wire.shared.shared_run import Command
 
 NAME = f"tussock-example-{os.getpid()}"
 command = f"stream yard --sensor vlp-16 --share {NAME} --lockstep --timeout 60".split()

@@ -2,7 +2,7 @@
 
 import tussock
 from tussock.cameras.boxes import boxes_in
-from tussock.cameras.viewable import instance_rgb, label_rgb
+from tussock.plots.viewable import instance_rgb, label_rgb
 
 world = tussock.World(tussock.ready_scene("crossing"))
 camera = tussock.Camera(width=640, height=360, lens=tussock.Pinhole(horizontal_fov_deg=80))

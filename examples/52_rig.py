@@ -3,7 +3,7 @@
 import numpy as np
 
 import tussock
-from tussock.cameras.overlay import draw_points
+from tussock.plots.overlay import draw_points
 
 body = tussock.Trajectory.through([0.0, 2.0], [tussock.Pose.at(-14, 2), tussock.Pose.at(-10, 3, yaw=0.3)])
 camera = tussock.Camera(width=480, height=270, samples=2)

@@ -10,71 +10,71 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tussock.cameras.camera import Camera, load_camera
-    from tussock.cameras.equirectangular import Equirectangular
-    from tussock.cameras.fisheye import Fisheye
-    from tussock.cameras.light import Light
-    from tussock.cameras.orthographic import Orthographic
+    from tussock.cameras.lenses.equirectangular import Equirectangular
+    from tussock.cameras.lenses.fisheye import Fisheye
+    from tussock.cameras.lenses.orthographic import Orthographic
+    from tussock.cameras.lenses.pinhole import Pinhole
     from tussock.cameras.picture import Picture
-    from tussock.cameras.pinhole import Pinhole
     from tussock.cameras.render import look, render
+    from tussock.cameras.shading.light import Light
     from tussock.cameras.view import View
     from tussock.datasets.write import write_dataset
     from tussock.errors import InputError, OutputError, TraceError, TussockError
+    from tussock.files.formats import load_frame, save_frame
+    from tussock.files.images import save_image
     from tussock.frames.frame import Frame
     from tussock.learn.beams import Beams, beams_of, joined_beams
-    from tussock.learn.compare_picture import draw_comparison
     from tussock.learn.dead_lasers import dead_rings
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.likelihood import choose_voxel
     from tussock.learn.match_response import match_response
-    from tussock.learn.noise import measure_scatter
-    from tussock.learn.noise_picture import draw_scatter
-    from tussock.learn.read_beams import load_beams
+    from tussock.learn.range_spread import measure_scatter
+    from tussock.learn.readers.read_beams import load_beams
     from tussock.learn.scan_volumes import simulate_volumes
     from tussock.learn.scores import compare
     from tussock.learn.surface import scan_surface, surface_mesh
     from tussock.learn.through_box import through_box
-    from tussock.learn.volume_picture import draw_volumes
-    from tussock.picture import draw_frame
+    from tussock.plots.comparison import draw_comparison
+    from tussock.plots.frame import draw_frame
+    from tussock.plots.range_spread import draw_scatter
+    from tussock.plots.volumes import draw_volumes
     from tussock.poses import Pose, Trajectory
     from tussock.rigs.capture import capture
     from tussock.rigs.rig import MountedCamera, MountedLidar, Rig, load_rig
     from tussock.scene.material import Material
     from tussock.scene.mesh import Mesh
-    from tussock.scene.mesh_files import load_mesh
     from tussock.scene.placements import Placements
-    from tussock.scene.ready import ready_scene
     from tussock.scene.response import VegetationResponse
     from tussock.scene.scene import Scene
-    from tussock.scene.scene_file import load_scene
-    from tussock.scene.scene_save import save_scene
     from tussock.scene.texture import Texture
-    from tussock.scene.volume_file import load_volumes, save_volumes
     from tussock.scene.volumes import Volumes
+    from tussock.scene_files.mesh_files import load_mesh
+    from tussock.scene_files.scene_file import load_scene
+    from tussock.scene_files.scene_save import save_scene
+    from tussock.scene_files.volume_file import load_volumes, save_volumes
+    from tussock.scenes.ready import ready_scene
     from tussock.sensors.catalogue import load_sensor, sensor_names
     from tussock.sensors.sensor import Sensor
     from tussock.simulate import scan, scan_range
     from tussock.trace.world import World
     from tussock.version import VERSION as __version__
-    from tussock.write.formats import load_frame, save_frame
-    from tussock.write.images import save_image
 
 _HOMES = {
     "Beams": "tussock.learn.beams",
     "Camera": "tussock.cameras.camera",
-    "Equirectangular": "tussock.cameras.equirectangular",
-    "Fisheye": "tussock.cameras.fisheye",
+    "Equirectangular": "tussock.cameras.lenses.equirectangular",
+    "Fisheye": "tussock.cameras.lenses.fisheye",
     "Frame": "tussock.frames.frame",
     "InputError": "tussock.errors",
-    "Light": "tussock.cameras.light",
+    "Light": "tussock.cameras.shading.light",
     "Material": "tussock.scene.material",
     "Mesh": "tussock.scene.mesh",
     "MountedCamera": "tussock.rigs.rig",
     "MountedLidar": "tussock.rigs.rig",
-    "Orthographic": "tussock.cameras.orthographic",
+    "Orthographic": "tussock.cameras.lenses.orthographic",
     "OutputError": "tussock.errors",
     "Picture": "tussock.cameras.picture",
-    "Pinhole": "tussock.cameras.pinhole",
+    "Pinhole": "tussock.cameras.lenses.pinhole",
     "Placements": "tussock.scene.placements",
     "Pose": "tussock.poses",
     "Rig": "tussock.rigs.rig",
@@ -93,29 +93,29 @@ _HOMES = {
     "choose_voxel": "tussock.learn.likelihood",
     "compare": "tussock.learn.scores",
     "dead_rings": "tussock.learn.dead_lasers",
-    "draw_comparison": "tussock.learn.compare_picture",
-    "draw_frame": "tussock.picture",
-    "draw_scatter": "tussock.learn.noise_picture",
-    "draw_volumes": "tussock.learn.volume_picture",
+    "draw_comparison": "tussock.plots.comparison",
+    "draw_frame": "tussock.plots.frame",
+    "draw_scatter": "tussock.plots.range_spread",
+    "draw_volumes": "tussock.plots.volumes",
     "joined_beams": "tussock.learn.beams",
     "learn_volumes": "tussock.learn.learn_volumes",
-    "load_beams": "tussock.learn.read_beams",
+    "load_beams": "tussock.learn.readers.read_beams",
     "load_camera": "tussock.cameras.camera",
-    "load_frame": "tussock.write.formats",
-    "load_mesh": "tussock.scene.mesh_files",
+    "load_frame": "tussock.files.formats",
+    "load_mesh": "tussock.scene_files.mesh_files",
     "load_rig": "tussock.rigs.rig",
-    "load_scene": "tussock.scene.scene_file",
+    "load_scene": "tussock.scene_files.scene_file",
     "load_sensor": "tussock.sensors.catalogue",
-    "load_volumes": "tussock.scene.volume_file",
+    "load_volumes": "tussock.scene_files.volume_file",
     "look": "tussock.cameras.render",
     "match_response": "tussock.learn.match_response",
-    "measure_scatter": "tussock.learn.noise",
-    "ready_scene": "tussock.scene.ready",
+    "measure_scatter": "tussock.learn.range_spread",
+    "ready_scene": "tussock.scenes.ready",
     "render": "tussock.cameras.render",
-    "save_frame": "tussock.write.formats",
-    "save_image": "tussock.write.images",
-    "save_scene": "tussock.scene.scene_save",
-    "save_volumes": "tussock.scene.volume_file",
+    "save_frame": "tussock.files.formats",
+    "save_image": "tussock.files.images",
+    "save_scene": "tussock.scene_files.scene_save",
+    "save_volumes": "tussock.scene_files.volume_file",
     "scan": "tussock.simulate",
     "scan_range": "tussock.simulate",
     "scan_surface": "tussock.learn.surface",

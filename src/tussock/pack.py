@@ -2,7 +2,7 @@
 
 A pack (``.tussock``) is a ZIP archive. ``manifest.json`` names every other entry with its size and SHA-256; the
 archive's comment holds the SHA-256 of the manifest itself. ``scene.toml`` and the folder ``scene/`` are those of
-`tussock.scene.scene_save`, which keep every bit; ``sensor.json`` is the resolved sensor and ``path.tum`` its
+`tussock.scene_files.scene_save`, which keep every bit; ``sensor.json`` is the resolved sensor and ``path.tum`` its
 pose or trajectory. Packing the same things twice gives the same bytes.
 
 A pack may come from anywhere, so nothing in it is trusted: names that lead out of the folder, links, entries that the
@@ -32,8 +32,8 @@ from tussock.errors import InputError, OutputError
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
-from tussock.scene.scene_file import load_scene
-from tussock.scene.scene_save import save_scene
+from tussock.scene_files.scene_file import load_scene
+from tussock.scene_files.scene_save import save_scene
 from tussock.sensors.sensor import Sensor
 from tussock.version import VERSION
 from tussock.whole_files import check_writable, whole_file

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tussock.errors import InputError, OutputError
+from tussock.files.contents import Coords
+from tussock.files.formats import format_of, save_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint, path_fingerprint
@@ -24,8 +26,6 @@ from tussock.simulate import frames_between, scan
 from tussock.trace.world import World
 from tussock.version import VERSION
 from tussock.whole_files import check_writable, whole_file
-from tussock.write.contents import Coords
-from tussock.write.formats import format_of, save_frame
 
 __all__ = ["Done", "Run"]
 

@@ -19,7 +19,7 @@ from tussock.randomness import check_seed, seed_key
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
-from tussock.signal.noise import laser_biases
+from tussock.signal.range_noise import laser_biases
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION

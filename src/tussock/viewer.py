@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError, OutputError, nearest
 from tussock.extras import load_extra
 from tussock.frames.frame import Frame
-from tussock.picture import LABEL_COLORS, SCALES, SPARE_COLORS
+from tussock.plots.frame import LABEL_COLORS, SCALES, SPARE_COLORS
 from tussock.poses import Pose
 from tussock.scene.labels import LABELS
 from tussock.scene.scene import Scene, SceneObject
@@ -194,7 +194,7 @@ class Viewer:
 
 
 def point_colors(returns: Frame, color: ViewColor) -> NDArray[np.uint8]:
-    """sRGB (n, 3) of returns, as in `tussock.picture`."""
+    """sRGB (n, 3) of returns, as in `tussock.plots.frame`."""
     import matplotlib
 
     if color in ("label", "return"):

@@ -12,13 +12,13 @@ import pytest
 from tussock.blender.load import load_blend
 from tussock.blender.process import blender_command
 from tussock.errors import InputError
+from tussock.files.formats import load_frame
 from tussock.poses import Pose
-from tussock.scene.mesh_files import load_mesh
 from tussock.scene.primitives import ground
 from tussock.scene.scene import Scene
+from tussock.scene_files.mesh_files import load_mesh
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.write.formats import load_frame
 
 try:
     COMMAND = blender_command()

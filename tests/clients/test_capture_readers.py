@@ -11,7 +11,7 @@ import pytest
 
 from made_frames import made_frame
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.runs import open_run
+from tussock.wire.recording import open_run
 
 TSHARK = shutil.which("tshark")
 GOOD = {"1", "Good"}  # what tshark calls a right checksum, by version

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tussock.scene.mesh_files import load_mesh, save_mesh
+from tussock.scene_files.mesh_files import load_mesh, save_mesh
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "mesh"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.lens import OPTICAL
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.lens import OPTICAL
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.render import look
 from tussock.datasets.write import write_dataset
 from tussock.poses import Pose, Trajectory

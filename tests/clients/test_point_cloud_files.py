@@ -9,10 +9,10 @@ import pytest
 
 from made_frames import made_frame
 from tussock.errors import InputError
+from tussock.files.formats import load_frame, save_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose
 from tussock.sensors.catalogue import load_sensor
-from tussock.write.formats import load_frame, save_frame
 
 SENSOR = load_sensor("vlp-16")
 
@@ -49,8 +49,8 @@ def test_las(frame: Frame, tmp_path: Path, suffix: str) -> None:
 
 def test_classes_of_all_labels() -> None:
     """The numbers in the writer are those of the labels that it names."""
+    from tussock.files.las import asprs_classes
     from tussock.scene.labels import LABELS
-    from tussock.write.las import asprs_classes
 
     expected = {"terrain": 2, "grass": 3, "shrub": 4, "leaf": 5, "building": 6, "outlier": 7, "water": 9, "road": 11}
     for name, number in expected.items():

@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 
 from tussock.learn.learner import learn
-from tussock.learn.noise import measure_scatter
-from tussock.learn.noise_picture import draw_scatter
-from tussock.learn.read_beams import load_beams
+from tussock.learn.range_spread import measure_scatter
+from tussock.learn.readers.read_beams import load_beams
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import compare
 from tussock.learn.through_box import through_box
+from tussock.plots.range_spread import draw_scatter
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 CAPTURES = {

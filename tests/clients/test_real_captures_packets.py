@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tussock.wire.decode import decode_packets
-from tussock.wire.encode import assemble, place_returns
 from tussock.wire.pcap import read_payloads
+from tussock.wire.velodyne.decode import decode_packets
+from tussock.wire.velodyne.encode import assemble, place_returns
 
 RECORDINGS = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 

@@ -17,7 +17,7 @@ from tussock.rigs.rig import MountedCamera, MountedLidar, Rig
 from tussock.scene.primitives import box, ground
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.ros_messages import POINT
+from tussock.wire.ros.messages import POINT
 
 RIG = Rig(
     body=Trajectory.through([0, 1], [Pose.at(0, 0, 0), Pose.at(2, 0, 0, yaw=0.2)]),

@@ -10,9 +10,9 @@ import pytest
 from made_frames import made_frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.encode import EPOCH, PacketEncoder
-from tussock.wire.ros_messages import POINT, rings_of
-from tussock.wire.runs import open_run
+from tussock.wire.recording import open_run
+from tussock.wire.ros.messages import POINT, rings_of
+from tussock.wire.velodyne.encode import EPOCH, PacketEncoder
 
 rosbags = pytest.importorskip("rosbags", reason="rosbags is not installed")
 pytest.importorskip("mcap_ros2", reason="mcap-ros2-support is not installed")

@@ -13,10 +13,10 @@ from tussock.frames.columns import KINDS
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
-from tussock.wire.encode import EPOCH, PacketEncoder, Packets, intensity_bytes
 from tussock.wire.pcap import CaptureWriter, read_capture
-from tussock.wire.position import GeoOrigin, position_packets
-from tussock.wire.status64 import TABLE_PACKETS
+from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets, intensity_bytes
+from tussock.wire.velodyne.position import GeoOrigin, position_packets
+from tussock.wire.velodyne.status64 import TABLE_PACKETS
 
 vd = pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
 

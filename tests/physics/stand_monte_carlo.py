@@ -1,6 +1,6 @@
 """Ranges into a stand of stems on paper: rays and circles in the plane, no scene, no ray tracer.
 
-Written apart from `tussock.validate.grass_law` and from everything below it, as a second opinion on its means.
+Written apart from `tussock.validate.experiments.grass_law` and from everything below it, as a second opinion on its means.
 Every pulse gets a strip of its own, with a Poisson number of stems; upright stems make the problem flat, so that
 of a ray only its horizontal slope counts.
 """

@@ -7,15 +7,15 @@ import pytest
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.equirectangular import Equirectangular
-from tussock.cameras.fisheye import Fisheye
-from tussock.cameras.orthographic import Orthographic
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.equirectangular import Equirectangular
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.lenses.orthographic import Orthographic
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.render import look
 from tussock.poses import Pose
 from tussock.scene.primitives import box, plane, sphere
-from tussock.scene.ready import ready_scene
 from tussock.scene.scene import Scene
+from tussock.scenes.ready import ready_scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World

@@ -14,7 +14,7 @@ from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.sensors.noise import Noise
 from tussock.sensors.sensor import Sensor
-from tussock.signal.noise import laser_biases
+from tussock.signal.range_noise import laser_biases
 from tussock.simulate import scan, scan_range
 from tussock.trace.world import World
 

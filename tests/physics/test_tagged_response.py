@@ -13,8 +13,8 @@ from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.wire.decode import decode_packets
-from tussock.wire.encode import PacketEncoder, Packets
+from tussock.wire.velodyne.decode import decode_packets
+from tussock.wire.velodyne.encode import PacketEncoder, Packets
 
 HEDGE = Material(name="hedge", reflectance=0.5)
 STONE = Material(name="stone", reflectance=0.5)

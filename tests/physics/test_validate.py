@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 from tussock.cli.app import app
 from tussock.errors import InputError
-from tussock.validate import grass_law
 from tussock.validate.experiment import Criterion, Run, experiment_names, load_experiment
+from tussock.validate.experiments import grass_law
+from tussock.validate.experiments.reproducibility import differences
+from tussock.validate.experiments.shrub import peaks
+from tussock.validate.experiments.vegetation_like import like_vegetation
 from tussock.validate.report import as_html, as_json
-from tussock.validate.reproducibility import differences
 from tussock.validate.running import Result, run_experiment
-from tussock.validate.shrub import peaks
 from tussock.validate.summary import as_markdown
-from tussock.validate.vegetation_like import like_vegetation
 
 QUICK = Run(quick=True, seed=0)
 EFFECTS = [(name, effect) for name in experiment_names() for effect in load_experiment(name).effects]

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError, OutputError
+from tussock.files.formats import save_frame
 from tussock.pack import load_pack, pack, unpack
+from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
-from tussock.scene.grass import grass_tile
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground
 from tussock.scene.scene import Scene
-from tussock.scene.scene_file import load_scene
+from tussock.scene_files.scene_file import load_scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.write.formats import save_frame
 
 PATH = Trajectory.through([0, 1], [Pose.at(0.1, 0, 1.5), Pose.at(3, 1, 1.5, yaw=0.3)])
 

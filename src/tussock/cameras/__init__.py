@@ -1,0 +1,1 @@
+"""Cameras: depth, labels and colour pictures."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.view import View
 from tussock.cameras.viewing import TILE, U, V, Viewing, aim, new_tile, viewing_of
 from tussock.errors import InputError, nearest

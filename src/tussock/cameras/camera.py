@@ -1,7 +1,7 @@
 """A camera: its lens, its image, its shutter and how the picture is developed.
 
 A camera looks along its own x axis, with y to the left of the image and z up, like every other body; its pose is
-``T_world_camera``. Pixels are (u, v), see `tussock.cameras.lens`.
+``T_world_camera``. Pixels are (u, v), see `tussock.cameras.lenses.lens`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from tussock.cameras.development import Development
-from tussock.cameras.equirectangular import Equirectangular
-from tussock.cameras.fisheye import Fisheye
-from tussock.cameras.lens import OPTICAL, LensNumbers, Pixels, Positive, checked_points
-from tussock.cameras.orthographic import Orthographic
-from tussock.cameras.pinhole import Pinhole
-from tussock.cameras.projection import pixels_of, rays_of
+from tussock.cameras.lenses.equirectangular import Equirectangular
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.lenses.lens import OPTICAL, LensNumbers, Pixels, Positive, checked_points
+from tussock.cameras.lenses.orthographic import Orthographic
+from tussock.cameras.lenses.pinhole import Pinhole
+from tussock.cameras.lenses.projection import pixels_of, rays_of
 from tussock.cameras.shutter import Shutter
 from tussock.poses import Pose
 from tussock.settings import Settings, read_toml

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tussock.cameras.mottle import hashed
+from tussock.cameras.shading.mottle import hashed
 from tussock.kernels import inline_kernel, kernel
 from tussock.randomness import Purpose, normal_pair, philox, seed_key
 from tussock.settings import Settings

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.color_loop import Sampling, color_loop
 from tussock.cameras.development import develop
-from tussock.cameras.light import Light
-from tussock.cameras.paint import paint_of
 from tussock.cameras.picture import Picture
+from tussock.cameras.shading.color_loop import Sampling, color_loop
+from tussock.cameras.shading.light import Light
+from tussock.cameras.shading.paint import paint_of
 from tussock.cameras.view import View
 from tussock.cameras.view_loop import Seen, view_loop
 from tussock.cameras.viewing import viewing_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.projection import rays_of
+from tussock.cameras.lenses.projection import rays_of
 from tussock.cameras.shot import Shot
 from tussock.errors import InputError
 from tussock.scene.instances import Instances

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.lens import OPTICAL, LensKind, LensNumbers
-from tussock.cameras.projection import pixel_ray
+from tussock.cameras.lenses.lens import OPTICAL, LensKind, LensNumbers
+from tussock.cameras.lenses.projection import pixel_ray
 from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.poses import Trajectory

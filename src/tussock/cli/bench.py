@@ -36,8 +36,8 @@ def bench(
     from tussock.cameras.render import render
     from tussock.cli.console import out, print_json, waiting
     from tussock.poses import Pose
-    from tussock.scene.courtyard import courtyard
-    from tussock.scene.meadow import meadow
+    from tussock.scenes.courtyard import courtyard
+    from tussock.scenes.meadow import meadow
     from tussock.sensors.catalogue import load_sensor
     from tussock.trace.world import World
 

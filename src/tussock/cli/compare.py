@@ -42,11 +42,11 @@ def compare(
 
     from tussock.cli.console import out, print_json, waiting
     from tussock.cli.scans import open_scan, parse_box
-    from tussock.learn.compare_picture import draw_comparison
-    from tussock.learn.drawing import check_picture
     from tussock.learn.scores import QUANTILES
     from tussock.learn.scores import compare as score_of
     from tussock.learn.through_box import through_box
+    from tussock.plots.canvas import check_picture
+    from tussock.plots.comparison import draw_comparison
 
     if picture is not None:
         check_picture(picture, force=force)

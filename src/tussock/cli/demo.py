@@ -24,14 +24,14 @@ def demo(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
     from tussock.errors import OutputError
-    from tussock.picture import draw_frame
+    from tussock.files.formats import save_frame
+    from tussock.plots.frame import draw_frame
     from tussock.poses import Pose
-    from tussock.scene.courtyard import courtyard
+    from tussock.scenes.courtyard import courtyard
     from tussock.sensors.catalogue import load_sensor
     from tussock.simulate import scan
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
-    from tussock.write.formats import save_frame
 
     device = load_sensor(sensor).with_(**{"beam.rays": rays})
     try:

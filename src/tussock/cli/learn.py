@@ -41,12 +41,12 @@ def learn(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
-    from tussock.learn.drawing import check_picture
     from tussock.learn.learn_volumes import learn_volumes
-    from tussock.learn.volume_picture import draw_volumes
-    from tussock.learn.voxels import check_voxel
-    from tussock.scene.volume_file import check_volume_path, save_volumes
+    from tussock.learn.partition.voxels import check_voxel
+    from tussock.plots.canvas import check_picture
+    from tussock.plots.volumes import draw_volumes
     from tussock.scene.volumes import check_tau
+    from tussock.scene_files.volume_file import check_volume_path, save_volumes
 
     if partition not in _PARTITIONS:
         raise InputError(f"partition {partition!r}: no such partition; {nearest(partition, _PARTITIONS)}")

@@ -26,7 +26,7 @@ def motion(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json
     from tussock.cli.sources import open_scene
-    from tussock.scene.motion_data import object_paths, sample_times, save_paths
+    from tussock.scene_files.motion_data import object_paths, sample_times, save_paths
 
     times = sample_times(start, end, rate)
     seen = open_scene(scene)

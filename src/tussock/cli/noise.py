@@ -12,7 +12,7 @@ from tussock.errors import InputError
 
 if TYPE_CHECKING:
     from tussock.learn.match_response import Match
-    from tussock.learn.noise import Scatter
+    from tussock.learn.range_spread import Scatter
 
 __all__ = ["noise"]
 
@@ -48,10 +48,10 @@ def noise(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
     from tussock.cli.scans import open_scan, parse_box
-    from tussock.learn.drawing import check_picture
-    from tussock.learn.noise import measure_scatter
-    from tussock.learn.noise_picture import draw_scatter
-    from tussock.scene.scene_save import check_scene_path
+    from tussock.learn.range_spread import measure_scatter
+    from tussock.plots.canvas import check_picture
+    from tussock.plots.range_spread import draw_scatter
+    from tussock.scene_files.scene_save import check_scene_path
 
     given = [("--out", out), ("--sensor", sensor), ("--pose", pose), ("--match-box", match_box)]
     if match is None and (surplus := [name for name, value in given if value is not None]):
@@ -95,7 +95,7 @@ def _match(
 
     from tussock.cli.sources import open_source
     from tussock.learn.match_response import match_response
-    from tussock.scene.scene_save import save_scene
+    from tussock.scene_files.scene_save import save_scene
 
     source = open_source(name)
     station = source.station(sensor, pose, None)

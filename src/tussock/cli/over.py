@@ -19,9 +19,9 @@ def draw_over(
     threads: int | None, force: bool,
 ) -> None:  # fmt: skip
     """Take a picture from where the sensor is when its frame starts, put the returns on it, and write it."""
-    from tussock.cameras.overlay import draw_points
     from tussock.cameras.render import look, render
-    from tussock.write.images import save_image
+    from tussock.files.images import save_image
+    from tussock.plots.overlay import draw_points
 
     start = float(frame.meta["start_s"])
     picture = render(world, camera, place, time=start, seed=seed, threads=threads)

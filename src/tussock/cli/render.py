@@ -41,17 +41,17 @@ def render(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:  # fmt: skip
     """Take a picture of a scene, or a depth map, labels, normals or boxes of the same view."""
-    from tussock.cameras.light import Light
     from tussock.cameras.render import look
     from tussock.cameras.render import render as take
+    from tussock.cameras.shading.light import Light
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_source
     from tussock.errors import nearest
+    from tussock.files.images import save_image
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
-    from tussock.write.images import save_image
 
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}: no such kind of image; {nearest(kind, KINDS)}")
@@ -97,7 +97,7 @@ def render(
 def open_camera(path: Path | None, size: str | None, fov: float | None, changes: dict[str, Any]) -> Camera:
     """The camera of the command line: a file, or a pinhole of some size and field of view."""
     from tussock.cameras.camera import Camera, load_camera
-    from tussock.cameras.pinhole import Pinhole
+    from tussock.cameras.lenses.pinhole import Pinhole
 
     if size is not None:
         changes = dict(zip(("width", "height"), _size(size), strict=True)) | changes
@@ -119,7 +119,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _light(text: str) -> Any:
-    from tussock.cameras.light import Light
+    from tussock.cameras.shading.light import Light
 
     try:
         azimuth, elevation = (float(part) for part in text.split(","))
@@ -130,7 +130,7 @@ def _light(text: str) -> Any:
 
 def _check_suffix(out: Path, kind: str) -> None:
     from tussock.errors import nearest
-    from tussock.write.images import IMAGE_SUFFIXES
+    from tussock.files.images import IMAGE_SUFFIXES
 
     known = (".json",) if kind == "boxes" else IMAGE_SUFFIXES
     if out.suffix.lower() not in known:
@@ -139,7 +139,7 @@ def _check_suffix(out: Path, kind: str) -> None:
 
 def _image(view: View, kind: str, *, viewable: bool, out: Path) -> Any:
     """The channel as numbers, or as colours where the file is a picture and somebody shall look at it."""
-    from tussock.cameras.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
+    from tussock.plots.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
 
     channel = getattr(view, kind)
     if out.suffix.lower() not in (".png", ".jpg", ".jpeg") or not viewable:

@@ -77,11 +77,11 @@ def scan(
     from tussock.cli.render import open_camera
     from tussock.cli.scan_plan import plan_scan
     from tussock.cli.sources import parse_utc
-    from tussock.picture import draw_frame
+    from tussock.plots.frame import draw_frame
     from tussock.whole_files import check_writable
-    from tussock.wire.encode import EPOCH
-    from tussock.wire.position import GeoOrigin
-    from tussock.wire.runs import RUN_SUFFIXES
+    from tussock.wire.recording import RUN_SUFFIXES
+    from tussock.wire.velodyne.encode import EPOCH
+    from tussock.wire.velodyne.position import GeoOrigin
 
     _check_words(scene, sensor, out, coords, table, over, into, end)
     changes = _changes(settings, rate, rays, mode)
@@ -150,8 +150,8 @@ def _check_words(
     into: Path | None, end: float | None,
 ) -> None:  # fmt: skip
     """What can be refused before anything is opened."""
-    from tussock.wire.runs import RUN_SUFFIXES
-    from tussock.write.formats import format_of
+    from tussock.files.formats import format_of
+    from tussock.wire.recording import RUN_SUFFIXES
 
     if out.suffix not in RUN_SUFFIXES:
         format_of(out, also=RUN_SUFFIXES)

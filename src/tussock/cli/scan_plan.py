@@ -8,6 +8,9 @@ from pathlib import Path
 
 from tussock.cli.sources import open_source
 from tussock.errors import InputError
+from tussock.files.contents import Coords
+from tussock.files.formats import save_frame
+from tussock.files.truth_table import save_truth_table
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.runs import Run
@@ -15,11 +18,8 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import frames_between, scan
 from tussock.trace.world import World
 from tussock.whole_files import check_writable
-from tussock.wire.position import GeoOrigin
-from tussock.wire.runs import RUN_SUFFIXES, check_run, open_run
-from tussock.write.contents import Coords
-from tussock.write.formats import save_frame
-from tussock.write.truth_table import save_truth_table
+from tussock.wire.recording import RUN_SUFFIXES, check_run, open_run
+from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["ScanPlan", "plan_scan"]
 

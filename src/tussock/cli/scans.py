@@ -47,7 +47,7 @@ def open_scan(
     turns: str | None = None,
 ) -> Beams:  # fmt: skip
     """The beams of a file, read as the options say."""
-    from tussock.learn.read_beams import load_beams
+    from tussock.learn.readers.read_beams import load_beams
     from tussock.poses import Trajectory
 
     start = None if origin is None else _three(origin)

@@ -24,8 +24,8 @@ def scenes(
     """List the ready scenes, or show one."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
-    from tussock.scene.ready import ready_scene, ready_scene_names, ready_view
-    from tussock.scene.scene_save import save_scene
+    from tussock.scene_files.scene_save import save_scene
+    from tussock.scenes.ready import ready_scene, ready_scene_names, ready_view
     from tussock.whole_files import check_writable
 
     known = ready_scene_names()
@@ -44,7 +44,7 @@ def scenes(
     with waiting("growing the scene", quiet=as_json):
         scene = ready_scene(name, seed=seed) if name not in ("rods",) else ready_scene(name)
     if picture:
-        from tussock.scene_picture import draw_scene
+        from tussock.plots.scene import draw_scene
 
         with waiting("drawing", quiet=as_json):
             draw_scene(scene, picture, ready_view(name), time=time, force=force)

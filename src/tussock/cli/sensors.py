@@ -39,7 +39,7 @@ def sensors(
 
     sensor = load_sensor(name)
     if plot is not None:
-        from tussock.sensor_picture import draw_sensor
+        from tussock.plots.sensor import draw_sensor
 
         draw_sensor(sensor, plot, force=force)
         if as_json:

@@ -71,14 +71,14 @@ def _load(sensor: str) -> Sensor:
 
 def open_source(name: str) -> Source:
     """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
-    from tussock.scene.ready import ready_pose, ready_scene, ready_scene_names
+    from tussock.scenes.ready import ready_pose, ready_scene, ready_scene_names
 
     path = Path(name)
     if name in ready_scene_names():
         return Source(ready_scene(name), place=ready_pose(name))
     suffix = path.suffix.lower()
     if suffix == ".toml":
-        from tussock.scene.scene_file import load_scene
+        from tussock.scene_files.scene_file import load_scene
 
         return Source(load_scene(path))
     if suffix == ".tussock":

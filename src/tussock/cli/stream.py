@@ -57,7 +57,7 @@ def stream(
     from tussock.cli.sources import open_scene
     from tussock.trace.world import World
     from tussock.wire.live import stream as run
-    from tussock.wire.shared_run import SharedRun
+    from tussock.wire.shared.shared_run import SharedRun
 
     devices = _devices(sensor, rate, rays, settings or [])
     outlets = _outlets(devices, to or [], positions_to or [], pose or [], trajectory, origin)
@@ -105,9 +105,9 @@ def _outlets(
 ) -> list[Outlet]:  # fmt: skip
     from tussock.cli.sources import open_pose
     from tussock.wire.addresses import Endpoint
-    from tussock.wire.encode import PacketEncoder
     from tussock.wire.live import Outlet
-    from tussock.wire.position import GeoOrigin
+    from tussock.wire.velodyne.encode import PacketEncoder
+    from tussock.wire.velodyne.position import GeoOrigin
 
     targets = [Endpoint.parse(text) if text else None for text in _one_each("--to", to, len(devices))]
     for device, target in zip(devices, targets, strict=True):
@@ -143,7 +143,7 @@ def _in_lockstep(
 
     from tussock.cli.console import out, print_json
     from tussock.simulate import frames_between
-    from tussock.wire.lockstep import lockstep
+    from tussock.wire.shared.lockstep import lockstep
 
     assert outlet.share is not None
     frames = count() if seconds is None else frames_between(outlet.sensor, 0.0, seconds)

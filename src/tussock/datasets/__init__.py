@@ -1,0 +1,1 @@
+"""Labelled data sets in the layouts that people read."""

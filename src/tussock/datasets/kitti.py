@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.cameras.lens import OPTICAL
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.lens import OPTICAL
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.poses import Pose

@@ -16,9 +16,9 @@ from typing import Any
 
 from tussock.datasets.kitti import KittiRig, matrix_line, untwisted
 from tussock.datasets.semantic_kitti import Labeller
+from tussock.files.images import png_bytes
 from tussock.rigs.capture import Moment
 from tussock.trace.world import World
-from tussock.write.images import png_bytes
 
 __all__ = ["Odometry"]
 

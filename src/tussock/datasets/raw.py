@@ -23,9 +23,9 @@ from scipy.spatial.transform import Rotation
 
 from tussock.datasets.kitti import KittiRig, untwisted
 from tussock.errors import InputError
+from tussock.files.images import png_bytes
 from tussock.rigs.capture import Moment
 from tussock.trace.world import World
-from tussock.write.images import png_bytes
 
 __all__ = ["Raw"]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.cameras.lens import OPTICAL
+from tussock.cameras.lenses.lens import OPTICAL
 from tussock.errors import InputError
 from tussock.extras import load_extra
+from tussock.files.contents import Contents, frame_of
+from tussock.files.formats import FORMATS, format_of, load_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
-from tussock.write.contents import Contents, frame_of
-from tussock.write.formats import FORMATS, format_of, load_frame
 
 __all__ = ["open_recordings"]
 

@@ -1,0 +1,1 @@
+"""From scans of real places back to a scene."""

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.beams import Beams
-from tussock.learn.gaussians import fit_gaussians, inverse
-from tussock.learn.growing import grow_ellipsoids
+from tussock.learn.partition.gaussians import fit_gaussians, inverse
+from tussock.learn.partition.growing import grow_ellipsoids
+from tussock.learn.partition.two_means import split_in_two
+from tussock.learn.partition.voxels import check_voxel, into_voxels
 from tussock.learn.permeability import closure_of, count_beams
-from tussock.learn.two_means import split_in_two
-from tussock.learn.voxels import check_voxel, into_voxels
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked
 from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import Gaussians, gaussians_of

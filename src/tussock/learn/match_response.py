@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.beams import beams_of, joined_beams
-from tussock.learn.noise import WINDOW, Scatter, measure_scatter
+from tussock.learn.range_spread import WINDOW, Scatter, measure_scatter
 from tussock.poses import Pose, Trajectory
 from tussock.scene.response import VegetationResponse, effective_response
 from tussock.scene.scene import Scene, SceneObject

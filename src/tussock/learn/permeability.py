@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.beams import Beams
-from tussock.learn.voxels import into_voxels
+from tussock.learn.partition.voxels import into_voxels
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk

@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
 from tussock.learn.beams import Beams
-from tussock.learn.voxels import into_voxels
+from tussock.learn.partition.voxels import into_voxels
 from tussock.randomness import Purpose, normal_array
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.kernels import kernel
-from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.reflect import resolve_hit
 from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.signal.bending import reflected, refracted
 from tussock.trace import packets as row

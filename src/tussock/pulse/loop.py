@@ -25,7 +25,7 @@ from tussock.kernels import kernel, loop_kernel
 from tussock.pulse.aim import AIM_ROWS, aim_lanes, load_lanes, standing_pose
 from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
-from tussock.pulse.scatter import scatter_lanes
+from tussock.pulse.reflect import scatter_lanes
 from tussock.pulse.tables import new_chosen, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import energies_of_volumes, volumes_in_the_way

@@ -13,7 +13,7 @@ import numpy as np
 from tussock.kernels import inline_kernel, loop_kernel
 from tussock.randomness import Purpose, philox, uniform
 from tussock.signal.folding import folded
-from tussock.signal.noise import deviate, noisy_range, quantised
+from tussock.signal.range_noise import deviate, noisy_range, quantised
 from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
 

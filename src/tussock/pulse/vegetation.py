@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tussock.kernels import inline_kernel
-from tussock.pulse.scatter import resolve_hit
+from tussock.pulse.reflect import resolve_hit
 from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
 from tussock.randomness import Purpose, normal_pair, philox
 from tussock.signal.vegetation import range_error, scattered_range

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tussock.kernels import inline_kernel, kernel
-from tussock.pulse.scatter import returned_energy
+from tussock.pulse.reflect import returned_energy
 from tussock.signal.detection import detected
 from tussock.signal.loss import after_loss
 from tussock.trace import packets as row

@@ -1,0 +1,1 @@
+"""Several sensors on one moving body."""

@@ -20,20 +20,20 @@ from pathlib import Path
 import numpy as np
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.fisheye import Fisheye
-from tussock.cameras.lens import OPTICAL
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.lenses.lens import OPTICAL
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.picture import Picture
-from tussock.cameras.pinhole import Pinhole
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.poses import Pose
 from tussock.rigs.capture import Moment
 from tussock.rigs.rig import Rig
-from tussock.wire.encode import EPOCH, PacketEncoder, Packets
-from tussock.wire.models import speaks_packets
-from tussock.wire.ros_logs import MessageLog, open_mcap, open_rosbag2
-from tussock.wire.ros_messages import RosMessages
-from tussock.wire.runs import pose_times
+from tussock.wire.recording import pose_times
+from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
+from tussock.wire.ros.messages import RosMessages
+from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
+from tussock.wire.velodyne.models import speaks_packets
 
 __all__ = ["LOG_SUFFIXES", "RigLog", "open_rig_log"]
 

@@ -20,7 +20,7 @@
     rotation_deg = [0, 5, 0]      # roll, pitch, yaw; pitch 5 looks a little down
     camera = {width = 1242, height = 375, lens = {kind = "pinhole", fx = 721}}   # or a camera file
 
-    [light]                       # see tussock.cameras.light
+    [light]                       # see tussock.cameras.shading.light
     sun_elevation_deg = 30
 
 The body and everything on it has x ahead, y left and z up. A moment starts every 1/``rate_hz`` seconds: each LIDAR
@@ -40,10 +40,10 @@ from pydantic import Field
 from scipy.spatial.transform import Rotation
 
 from tussock.cameras.camera import Camera, load_camera
-from tussock.cameras.light import Light
+from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
-from tussock.scene.scene_places import MotionTable
+from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.settings import Settings, read_toml

@@ -1,0 +1,1 @@
+"""What is out there: the model of a scene."""

@@ -1,0 +1,1 @@
+"""What looks: scan pattern, beam, receiver and noise."""

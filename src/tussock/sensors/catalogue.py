@@ -1,4 +1,4 @@
-"""The catalogue of sensors: one TOML file each in `catalog/`, and the user's own files beside it.
+"""The catalogue of sensors: one TOML file each in `datasheets/`, and the user's own files beside it.
 
 A user's file holds a whole sensor, or starts from another one: ``base = "hdl-32e"`` (or the path of a file)
 and then only the keys that differ. Tables are merged key by key; a pattern of another kind replaces the
@@ -27,7 +27,7 @@ Table = dict[str, Any]
 @cache
 def sensor_names() -> tuple[str, ...]:
     """The names in the catalogue, in alphabetical order."""
-    folder = files("tussock.sensors") / "catalog"
+    folder = files("tussock.sensors") / "datasheets"
     return tuple(sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
@@ -56,7 +56,7 @@ def _known_name(text: str) -> str:
 
 @cache
 def _from_catalogue(name: str) -> Sensor:
-    with as_file(files("tussock.sensors") / "catalog") as folder:
+    with as_file(files("tussock.sensors") / "datasheets") as folder:
         path = folder / f"{name}.toml"
         return Sensor.parse(_resolved(path, ()) | {"name": name}, name)
 
@@ -75,7 +75,7 @@ def _resolved(path: Path, above: tuple[Path, ...]) -> Table:
     if _is_path(base):
         below = _resolved(path.parent / base, (*above, here))
     else:
-        with as_file(files("tussock.sensors") / "catalog") as folder:
+        with as_file(files("tussock.sensors") / "datasheets") as folder:
             below = _resolved(folder / f"{_known_name(base)}.toml", (*above, here))
     below.pop("name", None)
     return _laid_over(below, table)

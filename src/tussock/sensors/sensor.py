@@ -35,7 +35,7 @@ class Sensor(Settings):
     description: str = ""
     wavelength_nm: Annotated[float, Field(gt=0.0, lt=100_000.0)] = 905.0
     packets: str | None = None
-    """which packets the sensor sends over the network: a name in `tussock.wire.models`"""
+    """which packets the sensor sends over the network: a name in `tussock.wire.velodyne.models`"""
     pattern: AnyPattern
     beam: Beam = Beam()
     receiver: Receiver = Receiver()

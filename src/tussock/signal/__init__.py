@@ -1,0 +1,1 @@
+"""What the receiver makes of hits: pure functions of numbers."""

@@ -1,0 +1,1 @@
+"""Light meets the scene: hits, through Embree."""

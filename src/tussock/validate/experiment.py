@@ -146,7 +146,7 @@ def experiment_names() -> tuple[str, ...]:
 def load_experiment(name: str) -> Experiment:
     if name not in _HOMES:
         raise InputError(f"experiment {name!r}: no such experiment; {nearest(name, _HOMES)}")
-    experiment = import_module(f"tussock.validate.{_HOMES[name]}").EXPERIMENT
+    experiment = import_module(f"tussock.validate.experiments.{_HOMES[name]}").EXPERIMENT
     assert isinstance(experiment, Experiment)
     assert experiment.name == name
     return experiment

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from tussock.plots.report_figures import DPI
 from tussock.threads import cores
-from tussock.validate.drawing import DPI
 from tussock.validate.experiment import Criterion, Figure, Table
 from tussock.validate.numbers import number
 from tussock.validate.running import Result

@@ -1,0 +1,1 @@
+"""Packets, logs and shared memory."""

@@ -26,11 +26,11 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
-from tussock.wire.encode import PacketEncoder, Packets
 from tussock.wire.pacing import Due, Lateness, Pacer
-from tussock.wire.position import GeoOrigin, position_packets
-from tussock.wire.runs import PositionClock
-from tussock.wire.shared_run import Command, SharedRun
+from tussock.wire.recording import PositionClock
+from tussock.wire.shared.shared_run import Command, SharedRun
+from tussock.wire.velodyne.encode import PacketEncoder, Packets
+from tussock.wire.velodyne.position import GeoOrigin, position_packets
 
 __all__ = ["Outlet", "StreamReport", "stream"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.wire.encode import Packets
+from tussock.wire.velodyne.encode import Packets
 
 __all__ = ["DATA_PORT", "POSITION_PORT", "CaptureWriter", "Datagram", "read_capture", "read_payloads"]
 

@@ -8,12 +8,12 @@ from small_scenes import RED, parked_cars
 
 from tussock.cameras.camera import Camera
 from tussock.cameras.development import Development, develop
-from tussock.cameras.light import Light
-from tussock.cameras.overlay import draw_points
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.render import look, render
-from tussock.cameras.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
+from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
+from tussock.plots.overlay import draw_points
+from tussock.plots.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
 from tussock.poses import Pose, Trajectory
 from tussock.scene.labels import LABELS
 from tussock.scene.material import Material

@@ -8,8 +8,8 @@ from small_scenes import brute_force, parked_cars
 
 from tussock.cameras.boxes import boxes_in
 from tussock.cameras.camera import Camera
-from tussock.cameras.fisheye import Fisheye
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.render import look
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory

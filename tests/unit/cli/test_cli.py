@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tussock.write.formats import load_frame
+from tussock.files.formats import load_frame
 
 SCENE = """
 name = "small"

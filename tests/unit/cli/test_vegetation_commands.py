@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tussock.files.formats import load_frame, save_frame
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
-from tussock.scene.scene_file import load_scene
-from tussock.scene.scene_save import save_scene
-from tussock.scene.volume_file import load_volumes
+from tussock.scene_files.scene_file import load_scene
+from tussock.scene_files.scene_save import save_scene
+from tussock.scene_files.volume_file import load_volumes
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.wire.runs import open_run
-from tussock.write.formats import load_frame, save_frame
+from tussock.wire.recording import open_run
 
 BOX = "6,-6,-1.4,14,6,3"
 """around the hedge, as the sensor sees it"""

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.wire.decode import decode_packets
 from tussock.wire.pcap import read_capture, read_payloads
-from tussock.wire.shared_memory import SharedSegment, SimulatorGone
-from tussock.wire.shm_layout import ChannelSpec
+from tussock.wire.shared.shared_memory import SharedSegment, SimulatorGone
+from tussock.wire.shared.shm_layout import ChannelSpec
+from tussock.wire.velodyne.decode import decode_packets
 
 SCENE = """
 name = "small"

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tussock.cameras.camera import Camera
-from tussock.cameras.fisheye import Fisheye
-from tussock.cameras.pinhole import Pinhole
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.datasets.kitti import KittiRig
 from tussock.datasets.progress import Progress
 from tussock.datasets.recordings import open_recordings

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.beams import Beams, joined_beams
-from tussock.learn.gaussians import fit_gaussians, inverse
-from tussock.learn.growing import grow_ellipsoids
 from tussock.learn.learner import Method, learn
 from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.partition.gaussians import fit_gaussians, inverse
+from tussock.learn.partition.growing import grow_ellipsoids
+from tussock.learn.partition.two_means import split_in_two
+from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import compare
-from tussock.learn.two_means import split_in_two
-from tussock.learn.voxels import into_voxels
 from tussock.scene.volumes import Volumes, unpacked
 from tussock.trace.volume_hits import gaussians_of
 

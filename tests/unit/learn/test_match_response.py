@@ -8,7 +8,7 @@ import pytest
 from tussock.errors import InputError
 from tussock.learn.beams import beams_of
 from tussock.learn.match_response import match_response, responding, with_response
-from tussock.learn.noise import measure_scatter
+from tussock.learn.range_spread import measure_scatter
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements

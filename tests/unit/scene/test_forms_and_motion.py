@@ -12,12 +12,12 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.forms import Forms
 from tussock.scene.material import Material
-from tussock.scene.motion_data import object_paths, sample_times, save_paths
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
-from tussock.scene.scene_file import load_scene
-from tussock.scene.scene_save import save_scene
+from tussock.scene_files.motion_data import object_paths, sample_times, save_paths
+from tussock.scene_files.scene_file import load_scene
+from tussock.scene_files.scene_save import save_scene
 from tussock.simulate import scan
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
+from tussock.ground.relief import Relief
 from tussock.scene.primitives import box, cylinder, ground, plane, sphere
-from tussock.scene.relief import Relief
 
 
 def volume(mesh) -> float:

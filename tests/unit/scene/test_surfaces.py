@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tussock.scene.scene_file import load_scene
 from tussock.scene.surfaces import SOURCES, SURFACES
+from tussock.scene_files.scene_file import load_scene
 
 DOCS = Path(__file__).parents[3] / "docs" / "materials.md"
 

@@ -10,9 +10,9 @@ from PIL import Image
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
-from tussock.scene.mesh_files import load_mesh, save_mesh
-from tussock.scene.scene_file import load_scene
 from tussock.scene.texture import Texture
+from tussock.scene_files.mesh_files import load_mesh, save_mesh
+from tussock.scene_files.scene_file import load_scene
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (8, 12, 4), dtype=np.uint8)
 OBJ = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nusemtl paper\nf 1/1 2/2 3/3\n"

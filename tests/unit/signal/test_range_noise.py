@@ -6,7 +6,7 @@ from scipy import stats
 
 from tussock.kernels import kernel
 from tussock.randomness import Purpose, words_array
-from tussock.signal.noise import deviate, laser_biases, noisy_range, quantised
+from tussock.signal.range_noise import deviate, laser_biases, noisy_range, quantised
 
 f = np.float32
 

@@ -17,13 +17,13 @@ from tussock.errors import InputError, OutputError
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.addresses import Endpoint, open_sender
-from tussock.wire.decode import decode_packets
-from tussock.wire.encode import PacketEncoder
 from tussock.wire.live import Outlet, stream
 from tussock.wire.pacing import Due, Lateness, Pacer
 from tussock.wire.pcap import read_capture
+from tussock.wire.recording import open_run
 from tussock.wire.replay import replay
-from tussock.wire.runs import open_run
+from tussock.wire.velodyne.decode import decode_packets
+from tussock.wire.velodyne.encode import PacketEncoder
 
 
 class Listener:

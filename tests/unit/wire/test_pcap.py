@@ -11,9 +11,9 @@ import pytest
 from made_frames import made_frame
 from tussock.errors import InputError, OutputError
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.encode import EPOCH, PacketEncoder, Packets
 from tussock.wire.pcap import CaptureWriter, read_capture, read_payloads
-from tussock.wire.runs import open_run
+from tussock.wire.recording import open_run
+from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
 
 
 def capture(path: Path, name: str = "vlp-16", frames: int = 2) -> Packets:

@@ -1,0 +1,1 @@
+"""How points become pixels and pixels become rays."""

@@ -1,0 +1,1 @@
+"""What a pixel looks like: light, surfaces, the air between."""

@@ -1,0 +1,1 @@
+"""Frames and images to files and back."""

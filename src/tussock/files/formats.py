@@ -1,0 +1,85 @@
+"""Frames to files and back, by the suffix of the file's name.
+
+`FORMATS` is the table of what exists; each format is a file of its own.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from tussock.errors import InputError, TussockError, nearest
+from tussock.files.contents import Coords, contents_of, frame_of
+from tussock.files.csv import CSV
+from tussock.files.e57 import E57
+from tussock.files.file_format import Format
+from tussock.files.kitti import KITTI
+from tussock.files.las import LAS, LAZ
+from tussock.files.npz import NPZ
+from tussock.files.parquet import PARQUET
+from tussock.files.pcd import PCD
+from tussock.files.ply import PLY
+from tussock.frames.frame import Frame
+from tussock.whole_files import check_writable, whole_file
+
+__all__ = ["FORMATS", "format_of", "load_frame", "save_frame"]
+
+FORMATS: dict[str, Format] = {format.suffix: format for format in (PCD, PLY, NPZ, CSV, PARQUET, LAS, LAZ, KITTI, E57)}
+"""Every known format by its suffix."""
+
+
+def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: Coords = "sensor") -> None:
+    """Write a frame to ``path``, in the format of its suffix; whole or not at all.
+
+    ``coords`` says where the points are: in the sensor's frame at each pulse's own time (as the frame has
+    them), or in the world, in double precision where the format has it. An existing file is left alone
+    unless ``force``.
+    """
+    path = Path(path)
+    format = format_of(path)
+    if coords not in ("sensor", "world"):
+        raise InputError.of("coords", "must be 'sensor' or 'world'", coords)
+    writers = {path: format.save} | {beside.path(path): beside.save for beside in format.beside}
+    for target in writers:
+        check_writable(target, force=force)
+    contents = contents_of(frame, coords)
+    with ExitStack() as stack:
+        # All are written before the first gets its name. The stack closes last first: `path` appears last.
+        for target, save in writers.items():
+            save(contents, stack.enter_context(whole_file(target, force=force)))
+
+
+def load_frame(path: Path | str) -> Frame:
+    """Read a frame, or a point cloud from elsewhere (`tussock.files.contents` says what is filled in)."""
+    path = Path(path)
+    format = format_of(path)
+    if format.load is None:
+        loadable = ", ".join(sorted(f.suffix for f in FORMATS.values() if f.load))
+        raise InputError(f"{path}: {format.name} files can be written but not read; readable: {loadable}")
+    try:
+        if path.is_dir():
+            raise InputError("is a folder, not a file")
+        if not path.exists():
+            raise InputError("no such file")
+        return frame_of(format.load(path), path)
+    except TussockError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except Exception as error:
+        # A damaged file can make a parser stumble in any way; to the reader it is one thing.
+        why = " ".join(str(error).split())[:160] or type(error).__name__
+        raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
+
+
+def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
+    """The format of a file's name; an error names the suffixes ``also`` known to the caller too."""
+    suffix = path.suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    suffixes = {*FORMATS, *also}
+    known = ", ".join(sorted(suffixes))
+    if not suffix:
+        raise InputError(f"{path}: its name has no suffix to tell the format; add one of {known}")
+    guess = nearest(suffix, suffixes)
+    remedy = f"{guess} (known: {known})" if guess.startswith("did") else f"known: {known}"
+    raise InputError(f"{path}: unknown file format {suffix!r}; {remedy}")

@@ -1,0 +1,62 @@
+"""KITTI: x, y, z and reflectance as 32-bit floats and nothing else; labels in ``name.label`` beside.
+
+A label is a 32-bit number, as in SemanticKITTI: the class in the lower half, in the upper half a number for each
+copy of each object (cut to 16 bits). Pulses without return have no place in it and are left out of both files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.files.contents import FARTHEST, Contents
+from tussock.files.file_format import Beside, Format
+
+__all__ = ["KITTI"]
+
+
+def _hits(contents: Contents) -> NDArray[np.bool_]:
+    return np.isfinite(np.stack([contents.fields[axis] for axis in "xyz"])).all(axis=0)
+
+
+def save(contents: Contents, path: Path) -> None:
+    columns = [contents.fields[name] for name in ("x", "y", "z")]
+    columns.append(np.nan_to_num(contents.fields["intensity"]))
+    with path.open("wb") as file:
+        file.write(np.stack(columns, 1)[_hits(contents)].astype("<f4").data)
+
+
+def save_labels(contents: Contents, path: Path) -> None:
+    fields = contents.fields
+    instance = fields["object_id"].astype(np.uint32) + fields["placement"].astype(np.uint32)
+    labels = (instance & 0xFFFF) << 16 | fields["label"].astype(np.uint32)
+    path.write_bytes(labels[_hits(contents)].astype("<u4").tobytes())
+
+
+def labels_beside(path: Path) -> Path:
+    """Where the labels of a file are."""
+    return path.with_suffix(".label")
+
+
+def load(path: Path) -> Contents:
+    data = path.read_bytes()
+    if not data or len(data) % 16:
+        raise InputError("its size is no multiple of 16 bytes above 0; it is cut or not a KITTI file")
+    points = np.frombuffer(data, "<f4").reshape(-1, 4)
+    # A file without any mark of its own: only the values tell that it is none of these.
+    if not (np.abs(points[:, :3]) < FARTHEST).all() or not np.isfinite(points[:, 3]).all():
+        raise InputError("holds values that are no coordinates; it is not a KITTI file")
+    fields = dict(zip(("x", "y", "z", "intensity"), points.T, strict=True))
+    beside = labels_beside(path)
+    if beside.exists():
+        labels = np.frombuffer(beside.read_bytes(), "<u4")
+        if len(labels) != len(points):
+            raise InputError(f"{beside}: holds {len(labels)} labels for {len(points)} points")
+        fields["label"] = (labels & 0xFFFF).astype(np.uint16)
+    return Contents(fields, None)
+
+
+KITTI = Format(".bin", "KITTI", save, load, beside=(Beside(labels_beside, save_labels),), exact=False)

@@ -1,0 +1,135 @@
+"""LAS and LAZ 1.4, the formats of airborne and terrestrial laser scanning, through laspy (extra ``las``).
+
+Point format 6: coordinates in steps of 0.1 mm, time as GPS time, return number and count, and the classes of the
+ASPRS (ground, vegetation, building, …) in place of our labels. Intensity is 16 bits with 65535 for relative
+intensity 1, so brighter returns are cut off. Every field that LAS has no place for, and the exact intensity and
+label, are extra dimensions; the document is an extended record (user ``tussock``, number 1). Read back, coordinates
+are as coarse as the file's.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.extras import load_extra
+from tussock.files.contents import FIELD_TYPES, Contents
+from tussock.files.file_format import Format
+
+__all__ = ["LAS", "LAZ", "asprs_classes"]
+
+STEP_M = 1e-4
+USER, RECORD = "tussock", 1
+_OWN_PLACE = {"time": "gps_time", "return_number": "return_number", "return_count": "number_of_returns"}
+_EXTRA_NAMES = {"intensity": "relative_intensity", "label": "tussock_label"}
+
+_ASPRS = {
+    2: (49, 72),  # ground: other-ground, terrain
+    3: (100, 105),  # low vegetation: grass, root
+    4: (103, 104),  # medium vegetation: stem, shrub
+    5: (70, 71, 101, 102),  # high vegetation: vegetation, trunk, leaf, branch
+    6: (50, 52, 111),  # building: building, other-structure, wall
+    7: (1,),  # noise: outlier
+    9: (112,),  # water
+    11: (40, 44, 48, 60),  # road surface: road, parking, sidewalk, lane-marking
+}
+"""Classes of LAS 1.4 and the labels that belong to them; everything else is 1, unclassified."""
+
+
+def asprs_classes(labels: NDArray[Any]) -> NDArray[np.uint8]:
+    """Classes of labels, shape (n,)."""
+    table = np.ones(65536, np.uint8)
+    for number, ours in _ASPRS.items():
+        table[list(ours)] = number
+    return table[labels.astype(np.int64)]
+
+
+def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
+    laspy = load_extra("laspy", extra="las", purpose="a LAS file")
+    fields = contents.fields
+    points = np.stack([fields[axis].astype(np.float64) for axis in "xyz"], 1)
+    if not np.isfinite(points).all():
+        raise InputError("LAS holds no pulses without return; leave out --misses")
+    header = laspy.LasHeader(point_format=6, version="1.4")
+    header.generating_software = "tussock"
+    header.creation_date = None  # the same frame gives the same bytes on any day
+    header.scales = np.full(3, STEP_M)
+    header.offsets = np.floor(points.min(axis=0)) if len(points) else np.zeros(3)
+    if len(points) and np.ptp(points, axis=0).max() > STEP_M * 2**31:
+        raise InputError.of(
+            "LAS", f"points must lie within {STEP_M * 2**31:.0f} m", f"{np.ptp(points, axis=0).max():.0f} m"
+        )
+    others = [name for name in fields if name not in ("x", "y", "z", *_OWN_PLACE)]
+    header.add_extra_dims(
+        [laspy.ExtraBytesParams(_EXTRA_NAMES.get(name, name), fields[name].dtype.str[1:]) for name in others]
+    )
+    cloud = laspy.LasData(header)
+    cloud.points = laspy.ScaleAwarePointRecord.zeros(len(points), header=header)
+    cloud.x, cloud.y, cloud.z = points.T
+    relative = np.clip(np.nan_to_num(fields["intensity"], nan=0.0), 0, 1)
+    cloud.intensity = (relative * 65535 + 0.5).astype(np.uint16)
+    cloud.gps_time = fields["time"]
+    # LAS counts to 15.
+    cloud.return_number = np.clip(fields["return_number"], 1, 15)
+    cloud.number_of_returns = np.clip(fields["return_count"], 1, 15)
+    cloud.classification = asprs_classes(fields["label"])
+    for name in others:
+        cloud[_EXTRA_NAMES.get(name, name)] = fields[name]
+    text = (contents.document or "").encode()
+    cloud.evlrs = laspy.vlrs.vlrlist.VLRList([laspy.VLR(USER, RECORD, "frame of tussock", text)])
+    with path.open("wb") as file:
+        cloud.write(file, do_compress=compressed)
+
+
+def save_compressed(contents: Contents, path: Path) -> None:
+    save(contents, path, compressed=True)
+
+
+def load(path: Path) -> Contents:
+    laspy = load_extra("laspy", extra="las", purpose="a LAS file")
+    with path.open("rb") as file:
+        _check_header(file.read(375), path.stat().st_size)
+        file.seek(0)
+        cloud = laspy.read(file)
+    if len(cloud.points) != cloud.header.point_count:
+        raise InputError(f"ends after {len(cloud.points)} of {cloud.header.point_count} points; the file was cut")
+    document = None
+    for record in [*(cloud.evlrs or []), *cloud.header.vlrs]:
+        if record.user_id == USER and record.record_id == RECORD:
+            document = bytes(record.record_data).decode() or None
+    names = set(cloud.point_format.dimension_names)
+    fields: dict[str, NDArray[Any]] = {axis: np.asarray(cloud[axis], np.float64) for axis in "xyz"}
+    if document is None:
+        fields["intensity"] = np.asarray(cloud.intensity) / 65535.0
+        if "gps_time" in names:
+            fields["time"] = np.asarray(cloud.gps_time)
+        return Contents(fields, None)
+    own = _OWN_PLACE | _EXTRA_NAMES
+    for name, dtype in FIELD_TYPES.items():
+        if name not in fields and own.get(name, name) in names:
+            fields[name] = np.asarray(cloud[own.get(name, name)]).astype(dtype)
+    return Contents(fields, document)
+
+
+def _check_header(head: bytes, size: int) -> None:
+    """Refuse counts that the file cannot hold: laspy would believe them, and read for ever or fill the memory."""
+    if head[:4] != b"LASF" or len(head) < 227:
+        raise InputError("does not start with a LAS header; it is cut or not a LAS file")
+    header_size, start, records = struct.unpack_from("<HII", head, 94)
+    kind, width, points = struct.unpack_from("<BHI", head, 104)
+    extended_start, extended = 0, 0
+    if head[25] >= 4 and len(head) == 375:
+        extended_start, extended, points = struct.unpack_from("<QIQ", head, 235)
+    # A compressed point may take any fraction of a byte; a thousandth is beyond what is seen.
+    room = (size - start) * (1000 if kind & 0x80 else 1)
+    if header_size + 54 * records > start or extended_start + 60 * extended > size or points * width > room:
+        raise InputError("its header says more than the file holds; it was cut or is damaged")
+
+
+LAS = Format(".las", "LAS", save, load, exact=False)
+LAZ = Format(".laz", "LAZ", save_compressed, load, exact=False)

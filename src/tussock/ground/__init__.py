@@ -1,0 +1,1 @@
+"""The ground, and what is planted on it."""

@@ -1,0 +1,1 @@
+"""Scans of other people's sensors as beams."""

@@ -1,0 +1,170 @@
+"""Beams from files of points: KITTI scans, PCD, PLY, LAS and LAZ, Parquet, CSV, NPZ, and frames of Tussock.
+
+A point alone is no beam; where it was measured from must be known. A frame of Tussock knows. A KITTI scan is in the
+sensor's own coordinates. For any other file it is
+
+- the fields ``origin_x, origin_y, origin_z`` of the file, one origin a point, or
+- a ``trajectory`` at the points' times (``time``, or the GPS time of LAS), or
+- one ``origin`` for all, zero unless given: then the points are in the sensor's own coordinates.
+
+Rows without a point (x, y, z not finite) are pulses without return where the file says where they went, by
+``direction_x, direction_y, direction_z``; a frame of Tussock says it by its angles. Otherwise they are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError, TussockError
+from tussock.files.contents import SHARED_FIELDS, Contents, frame_of
+from tussock.files.formats import FORMATS, format_of
+from tussock.learn.beams import Beams, beams_of
+from tussock.poses import Trajectory
+
+__all__ = ["beams_of_kitti", "beams_of_points"]
+
+Fields = dict[str, NDArray[Any]]
+
+# Median elevations of the 64 rings in frames of the KITTI data set, from the highest down [deg].
+_KITTI_RINGS_DEG = (
+    2.772, 2.407, 2.13, 1.694, 1.399, 1.002, 0.727, 0.371, 0.02, -0.385, -0.678, -1.017, -1.393, -1.703, -2.017,
+    -2.369, -2.67, -3.048, -3.321, -3.668, -3.975, -4.295, -4.649, -5.0, -5.386, -5.713, -6.018, -6.289, -6.697,
+    -7.068, -7.302, -7.7, -8.346, -8.868, -9.334, -9.72, -10.183, -10.796, -11.297, -11.729, -12.178, -12.6, -13.117,
+    -13.641, -14.208, -14.646, -15.142, -15.502, -16.111, -16.639, -17.196, -17.655, -18.144, -18.544, -18.991,
+    -19.532, -20.038, -20.651, -21.131, -21.535, -21.991, -22.626, -23.139, -23.617,
+)  # fmt: skip
+
+
+def beams_of_kitti(path: Path, *, reach: float | None = None) -> Beams:
+    """A scan of the KITTI data set, each point given the ring nearest in elevation, 0 the lowest."""
+    fields = _load(path).fields
+    points = _xyz(fields)
+    distance = np.linalg.norm(points, axis=1)
+    kept = distance > 0
+    if not kept.any():
+        raise InputError(f"{path}: holds no point away from the sensor")
+    points, distance = points[kept], distance[kept]
+    levels = np.array(_KITTI_RINGS_DEG[::-1])
+    elevation = np.degrees(np.arcsin(points[:, 2] / distance))
+    rings = np.searchsorted((levels[1:] + levels[:-1]) / 2, elevation)
+    intensity = np.clip(fields["intensity"][kept], 0, 1)
+    return Beams.of(np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach, complete=False)
+
+
+def beams_of_points(
+    path: Path, *, origin: NDArray[np.float64] | None = None, trajectory: Trajectory | None = None,
+    reach: float | None = None,
+) -> Beams:  # fmt: skip
+    """Every beam of a file that is a frame of Tussock, or points from elsewhere."""
+    contents = _load(path)
+    if contents.document is not None or "true_range" in contents.fields:
+        frame = frame_of(contents, path)
+        if origin is not None:
+            raise InputError(f"origin: {path.name} is a frame of Tussock and knows its own; leave it out")
+        if trajectory is not None:
+            if frame.trajectory is not None:
+                raise InputError(f"trajectory: {path.name} is a frame of Tussock and has its own; leave it out")
+            frame = replace(frame, trajectory=trajectory)
+        if not len(frame):
+            raise InputError(f"{path}: holds no returns")
+        return beams_of(frame, reach=reach)
+    return _from_elsewhere(path, contents.fields, origin, trajectory, reach)
+
+
+def _load(path: Path) -> Contents:
+    """The fields of a file as it has them, in its own precision."""
+    format = format_of(path)
+    if format.load is None:
+        loadable = ", ".join(sorted([".pcap", *(f.suffix for f in FORMATS.values() if f.load)]))
+        raise InputError(f"{path}: {format.name} files cannot be read; readable: {loadable}")
+    try:
+        return format.load(path)
+    except TussockError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except Exception as error:  # a damaged file can make a parser stumble in any way
+        why = " ".join(str(error).split())[:160] or type(error).__name__
+        raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
+
+
+def _from_elsewhere(
+    path: Path, fields: Fields, origin: NDArray[np.float64] | None, trajectory: Trajectory | None, reach: float | None
+) -> Beams:
+    missing = [axis for axis in "xyz" if axis not in fields]
+    if missing:
+        raise InputError(f"{path}: has no field {missing[0]!r}; points need x, y and z")
+    points = _xyz(fields)
+    known: Fields = {}
+    for name, array in fields.items():
+        if (column := SHARED_FIELDS.get(name.lower())) is not None:
+            known.setdefault(column, array)
+    start = _origins(path, fields, known.get("time"), origin, trajectory)
+    way = points - start
+    distance = np.linalg.norm(way, axis=1)
+    hit = np.isfinite(distance) & (distance > 0)
+    kept = hit.copy()
+    aimed = _xyz(fields, "direction_")
+    if aimed is not None:
+        way = np.where(hit[:, None], way, aimed)
+        kept |= ~np.isfinite(distance) & np.isfinite(way).all(1) & (way != 0).any(1)
+    if not hit.any():
+        raise InputError(f"{path}: holds no point away from where it was measured from")
+    start = np.broadcast_to(start, points.shape)[kept]
+    bright = None if "intensity" not in known else _relative(known["intensity"][kept])
+    return Beams.of(
+        start, way[kept], np.where(hit, distance, np.nan)[kept], intensity=bright,
+        rings=_rings(path, known["laser"][kept]) if "laser" in known else None, reach=reach,
+        complete=not hit[kept].all(),
+    )  # fmt: skip
+
+
+def _origins(
+    path: Path, fields: Fields, times: NDArray[Any] | None, origin: NDArray[np.float64] | None,
+    trajectory: Trajectory | None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Where each point was measured from [m], shape (n, 3), or (3,) for all."""
+    own = _xyz(fields, "origin_")
+    if own is not None:
+        if origin is not None or trajectory is not None:
+            given = "origin" if origin is not None else "trajectory"
+            raise InputError(f"{given}: {path.name} has fields origin_x, origin_y, origin_z; leave it out")
+        if not np.isfinite(own).all():
+            raise InputError(f"{path}: origin_x, origin_y, origin_z: must be finite, got NaN or infinity")
+        return own
+    if trajectory is None:
+        return np.zeros(3) if origin is None else origin
+    if times is None or not np.isfinite(times).all():
+        raise InputError(f"{path}: has no times, so a trajectory does not say where its points were measured from")
+    low, high = trajectory.times[0], trajectory.times[-1]
+    if trajectory.moving and (times.min() < low - 1e-6 or times.max() > high + 1e-6):
+        raise InputError.of(
+            "trajectory", f"must cover the points' times, {times.min():g} s to {times.max():g} s",
+            f"{low:g} s to {high:g} s",
+        )  # fmt: skip
+    return trajectory.at(times)[0]
+
+
+def _xyz(fields: Fields, prefix: str = "") -> Any:
+    """Three fields as one array (n, 3), None where one is missing."""
+    names = [prefix + axis for axis in "xyz"]
+    if any(name not in fields for name in names):
+        return None
+    return np.stack([fields[name].astype(np.float64) for name in names], 1)
+
+
+def _relative(intensity: NDArray[Any]) -> NDArray[np.float64]:
+    """0 to 1, from numbers that may as well be bytes or 16 bits."""
+    values = np.nan_to_num(intensity.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    most = float(values.max(initial=0.0))
+    return np.clip(values / (1.0 if most <= 1 else 255.0 if most <= 255 else 65535.0), 0, 1)
+
+
+def _rings(path: Path, rings: NDArray[Any]) -> NDArray[np.uint16]:
+    if not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
+        raise InputError(f"{path}: ring: must hold whole numbers from 0 to 65535")
+    return rings.astype(np.uint16)

@@ -1,0 +1,80 @@
+"""Scans as beams, whatever they are stored as, by the ending of the file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tussock.errors import InputError
+from tussock.files.formats import format_of
+from tussock.learn.beams import Beams
+from tussock.learn.readers.point_files import beams_of_kitti, beams_of_points
+from tussock.learn.readers.velodyne_capture import beams_of_capture
+from tussock.poses import Trajectory
+from tussock.scene_files.volume_file import VOLUME_SUFFIX
+
+__all__ = ["load_beams"]
+
+
+def load_beams(
+    path: Path | str,
+    *,
+    origin: ArrayLike | None = None,
+    trajectory: Trajectory | None = None,
+    model: str | None = None,
+    turns: Sequence[int] | None = None,
+    reach: float | None = None,
+) -> Beams:
+    """Read beams from a capture (.pcap), a KITTI scan (.bin), or any file that holds a frame or points.
+
+    ``origin`` [m] or ``trajectory`` says where points from elsewhere were measured from; ``model`` names the sensor
+    of a capture that does not; ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
+    has certainly met nothing (a frame knows its sensor's; otherwise the farthest return).
+    """
+    path = Path(path)
+    start = None
+    if origin is not None:
+        start = np.asarray(origin, float)
+        if start.shape != (3,) or not np.isfinite(start).all():
+            raise InputError.of("origin", "must be three numbers [m]", start.tolist())
+        if trajectory is not None:
+            raise InputError("origin: give either an origin or a trajectory, not both")
+    if reach is not None and not (np.isfinite(reach) and reach > 0):
+        raise InputError.of("reach", "must be a length above 0 [m]", reach)
+    suffix = path.suffix.lower()
+    if suffix == VOLUME_SUFFIX:
+        raise InputError(
+            f"{path}: is a file of volumes, not a scan; scan a scene that holds it (`volumes = ...`) first"
+        )
+    if suffix not in (".pcap", ".pcapng"):
+        format_of(path, also=(".pcap",))
+        if model is not None:
+            raise InputError(f"model: goes with a capture (.pcap), not with {path.name}")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file" if not path.is_dir() else f"{path}: is a folder, not a file")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: is empty")
+    if suffix in (".pcap", ".pcapng"):
+        if start is not None:
+            raise InputError("origin: a capture is in the sensor's coordinates; give a trajectory, or nothing")
+        beams = beams_of_capture(path, model=model, trajectory=trajectory, reach=reach)
+    elif suffix == ".bin":
+        if start is not None or trajectory is not None:
+            raise InputError("origin: a KITTI scan is in the sensor's coordinates; leave origin and trajectory out")
+        beams = beams_of_kitti(path, reach=reach)
+    else:
+        beams = beams_of_points(path, origin=start, trajectory=trajectory, reach=reach)
+    return beams if turns is None else _chosen(beams, turns, path)
+
+
+def _chosen(beams: Beams, turns: Sequence[int], path: Path) -> Beams:
+    there = np.unique(beams.turns)
+    for turn in turns:
+        if turn not in there:
+            raise InputError.of(
+                "turns", f"must be among the revolutions of {path.name}, {there[0]} to {there[-1]}", turn
+            )
+    return beams.select(np.isin(beams.turns, list(turns)))

@@ -1,0 +1,1 @@
+"""Plants, grown from a few numbers and a seed."""

@@ -1,0 +1,74 @@
+"""Reeds, stalks, poles: upright stems as true cylinders, spread by chance.
+
+Grass as Goodin et al. test it: vertical cylinders of one diameter, λ of them a square metre, independent of one
+another, for which the range that a beam reaches has a closed form (their eqs (4) and (5)). A cylinder is a prism
+of many sides made wider by (π/n)/sin(π/n): its perimeter, and with it the width that it shows on average to all
+sides (Cauchy), is exactly that of the circle. The number of stems is exact, not Poisson.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tussock.errors import InputError
+from tussock.plants.stems import Stems, tubes
+from tussock.scene.material import Material
+from tussock.scene.mesh import Mesh
+from tussock.scene.sizes import between, chance, positive, whole
+from tussock.scene.surfaces import SURFACES
+
+__all__ = ["reeds", "round_radius"]
+
+_REED = SURFACES["reed"]
+
+
+def reeds(
+    *,
+    size: ArrayLike = (2.0, 2.0),
+    density: float = 50.0,
+    diameter: float = 0.01,
+    height: float = 1.5,
+    lean: float = 0.0,
+    variation: float = 0.0,
+    sides: int = 16,
+    material: Material = _REED,
+    seed: int = 0,
+) -> Mesh:
+    """Stems on a rectangle of ``size`` (x, y) [m] on z = 0, centred on its origin, from 1 cm below the ground.
+
+    ``density`` [1/m²]; ``diameter`` and ``height`` [m]; ``lean`` [rad], mean angle from upright; ``variation`` of
+    height, ± this share; ``sides`` of each stem.
+    """
+    sizes = np.asarray(size, float)
+    if sizes.shape != (2,):
+        raise InputError.of("reeds size", "must be two numbers [m]", sizes.tolist())
+    width, depth = positive("reeds size x", sizes[0]), positive("reeds size y", sizes[1])
+    positive("reeds density", density)
+    positive("reeds diameter", diameter)
+    positive("reeds height", height)
+    between("reeds lean", lean, 0.0, np.pi / 4)
+    between("reeds variation", variation, 0.0, 0.9)
+    whole("reeds sides", sides, 3)
+    rng = chance("reeds", seed)
+    n = round(density * width * depth)
+    if n < 1:
+        raise InputError.of("reeds density", "must give at least one stem on this size", density, "raise it")
+    foot = np.stack(
+        [rng.uniform(-width / 2, width / 2, n), rng.uniform(-depth / 2, depth / 2, n), np.full(n, -0.01)], 1
+    )
+    tall = height * rng.uniform(1 - variation, 1 + variation, n) + 0.01
+    angle, heading = lean * rng.uniform(0, 2, n), rng.uniform(0, 2 * np.pi, n)
+    along = np.stack([np.tan(angle) * np.cos(heading), np.tan(angle) * np.sin(heading), np.ones(n)], 1)
+    points = np.stack([foot, foot + tall[:, None] * along], 1)
+    stems = Stems(points, np.full((n, 2), round_radius(diameter / 2, sides)))
+    vertices, triangles = tubes(stems, sides)
+    # Closed on top, where a sensor on a mast looks in.
+    ring = (2 * np.arange(n)[:, None] + 1) * sides + np.arange(sides)
+    fan = np.stack([np.repeat(ring[:, :1], sides - 2, 1), ring[:, 1:-1], ring[:, 2:]], -1).reshape(-1, 3)
+    return Mesh.of(vertices, np.concatenate([triangles, fan]), (material,))
+
+
+def round_radius(radius: float, sides: int) -> float:
+    """Radius of the corners of a regular polygon whose perimeter is that of a circle of ``radius`` [m]."""
+    return radius * (np.pi / sides) / np.sin(np.pi / sides)

@@ -1,0 +1,1 @@
+"""Pictures that people look at: everything that draws."""

@@ -1,0 +1,133 @@
+"""Two scans side by side: both range images, their ranges, and how their quantiles differ.
+
+One row a ring, the lowest below; azimuth from left (+) to right (−), as somebody at the sensor would see it. Where a
+pixel has several pulses the median of their returns is drawn, black where none returned. For people, not for
+measurement.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.learn.beams import Beams
+from tussock.learn.scores import QUANTILES, Score
+from tussock.plots.canvas import MEASURED, QUIET, SIMULATED, picture
+
+__all__ = ["draw_comparison"]
+
+
+def draw_comparison(
+    real: Beams, simulated: Beams, score: Score, path: Path | str, *, title: str = "Real and simulated",
+    force: bool = False,
+) -> None:  # fmt: skip
+    """Draw both scans and what tells them apart, and write it to ``path`` as PNG."""
+    figures = (
+        f"Bhattacharyya distance {score.distance:.4f}, hit rate {score.real_hit_rate:.3f} real, "
+        f"{score.simulated_hit_rate:.3f} simulated"
+    )
+    with picture(path, title, figures, size=(13.0, 8.4), force=force) as figure:
+        grid = figure.add_gridspec(
+            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=0.86, bottom=0.07, hspace=0.45, wspace=0.16
+        )
+        low, high = _limits(real, simulated)
+        centre, half = _view(real)
+        rings = (
+            min(int(real.rings.min()), int(simulated.rings.min())),
+            max(int(real.rings.max()), int(simulated.rings.max())),
+        )
+        images = [figure.add_subplot(grid[row, :]) for row in (0, 1)]
+        for axes, beams, name in zip(images, (real, simulated), ("Real", "Simulated"), strict=True):
+            drawn = _draw_image(axes, beams, centre, half, low, high)
+            axes.set_ylim(rings[0] - 0.5, rings[1] + 0.5)
+            axes.set_title(f"{name} · {len(beams):,} pulses")
+        box = images[1].get_position()
+        bar_axes = figure.add_axes((0.93, box.y0, 0.012, images[0].get_position().y1 - box.y0))
+        bar = figure.colorbar(drawn, cax=bar_axes, label="range [m]", ticks=_ticks(low, high), format="%g")
+        bar.outline.set_visible(False)
+        _draw_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
+        _draw_quantiles(figure.add_subplot(grid[2, 1]), score)
+
+
+def _limits(*scans: Beams) -> tuple[float, float]:
+    """[m] what the scale of ranges spans"""
+    ranges = np.concatenate([beams.ranges[beams.hit] for beams in scans])
+    if not len(ranges):
+        return 0.0, 1.0
+    low, high = np.percentile(ranges, (0.5, 99))
+    return float(low), float(max(high, low + 1e-3))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers on a scale of square roots, far enough apart to be read."""
+    from matplotlib.ticker import MaxNLocator
+
+    # The scale is crowded at its upper end: a tick needs a 25th of it for itself.
+    kept: list[float] = []
+    for tick in MaxNLocator(12, steps=[1, 2, 5, 10]).tick_values(low, high):
+        room = np.sqrt(max(tick - low, 0) / (high - low))
+        if low <= tick <= high and (not kept or room - np.sqrt((kept[-1] - low) / (high - low)) > 0.04):
+            kept.append(float(tick))
+    return kept
+
+
+def _view(beams: Beams) -> tuple[float, float]:
+    """Middle and half width [rad] of the azimuths."""
+    turned = np.exp(1j * beams.azimuths)
+    middle = float(np.angle(turned.mean()))
+    half = float(np.abs(np.angle(turned * np.exp(-1j * middle))).max())
+    return (0.0, np.pi) if half > np.deg2rad(150) else (middle, half + 1e-3)
+
+
+def _draw_image(axes: Any, beams: Beams, centre: float, half: float, low: float, high: float) -> Any:
+    from matplotlib.colors import PowerNorm
+
+    off = np.angle(np.exp(1j * (beams.azimuths - centre)))
+    columns = _columns(beams, half)
+    rows = int(beams.rings.max()) + 1
+    seen = np.abs(off) <= half
+    column = np.clip(((half - off) / (2 * half) * columns).astype(np.int64), 0, columns - 1)
+    pixel = (beams.rings.astype(np.int64) * columns + column)[seen & beams.hit]
+    image = np.full(rows * columns, np.nan)
+    used, medians = _medians(pixel, beams.ranges[seen & beams.hit])
+    image[used] = medians
+    left, right = np.rad2deg([centre + half, centre - half])
+    drawn = axes.imshow(
+        image.reshape(rows, columns), origin="lower", aspect="auto", interpolation="nearest", cmap="turbo_r",
+        norm=PowerNorm(0.5, low, high, clip=True), extent=(left, right, -0.5, rows - 0.5),
+    )  # fmt: skip
+    axes.set(xlabel="azimuth [°]", ylabel="ring")
+    return drawn
+
+
+def _columns(beams: Beams, half: float) -> int:
+    """About one pulse a pixel and turn."""
+    pulses = len(beams) / max(len(np.unique(beams.turns)), 1) / max(len(np.unique(beams.rings)), 1)
+    return int(np.clip(0.9 * pulses, 16, 1200)) if half > 0 else 16
+
+
+def _medians(group: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The groups that have values, and the (upper) median of each."""
+    order = np.lexsort((values, group))
+    used, start, count = np.unique(group[order], return_index=True, return_counts=True)
+    return used, values[order][start + count // 2]
+
+
+def _draw_ranges(axes: Any, real: Beams, simulated: Beams, high: float) -> None:
+    edges = np.linspace(0, high, 121)
+    for beams, color, name in ((real, MEASURED, "real"), (simulated, SIMULATED, "simulated")):
+        count, _ = np.histogram(beams.ranges[beams.hit], edges)
+        axes.stairs(count / len(beams) / (edges[1] - edges[0]), edges, color=color, linewidth=1.4, label=name)
+    axes.set(xlabel="range [m]", ylabel="share of pulses [1/m]", title="Ranges", xlim=(0, high))
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _draw_quantiles(axes: Any, score: Score) -> None:
+    names = [f"{share:.0%}" for share in QUANTILES]
+    axes.bar(names, score.quantile_differences, color=SIMULATED, width=0.6)
+    axes.axhline(0, color=QUIET, linewidth=0.8)
+    axes.set(xlabel="quantile of the ranges", ylabel="simulated − real [m]", title="Quantiles")

@@ -1,0 +1,1 @@
+"""Scenes, meshes, motion and volumes as files."""

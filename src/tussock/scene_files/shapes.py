@@ -1,0 +1,218 @@
+"""Where an object of a scene file gets its shape from, one model a source.
+
+Keys carry their units; each model hands them to the function that makes the shape, which holds the defaults.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tussock.errors import InputError
+from tussock.ground.height_field import HeightField
+from tussock.ground.relief import Relief
+from tussock.plants.conifer import conifer
+from tussock.plants.grass import grass_tile
+from tussock.plants.reeds import reeds
+from tussock.plants.shrub import shrub
+from tussock.plants.tree import tree
+from tussock.scene.mesh import Mesh
+from tussock.scene.primitives import box, cylinder, ground, plane, sphere
+from tussock.settings import Settings
+
+__all__ = [
+    "BoxShape",
+    "ConiferShape",
+    "CylinderShape",
+    "GrassShape",
+    "GroundShape",
+    "Grown",
+    "PlaneShape",
+    "ReedsShape",
+    "Shape",
+    "ShrubShape",
+    "SphereShape",
+    "TreeShape",
+]
+
+Pair = tuple[float, float]
+Triple = tuple[float, float, float]
+
+
+class Shape(Settings):
+    """A way to make a mesh."""
+
+    make: ClassVar[Callable[..., Mesh]]
+    """what the keys are handed to"""
+    _not_options: ClassVar[frozenset[str]] = frozenset({"kind"})
+
+    def build(self, folder: Path) -> Mesh:
+        """The mesh; ``folder`` is the scene file's, where relative paths start."""
+        return type(self).make(**self._options())
+
+    def _options(self) -> dict[str, Any]:
+        """The keys that the file gave, in metres and radians and without units in their names."""
+        options = {}
+        for key in self.model_fields_set - self._not_options:
+            value = getattr(self, key)
+            options[re.sub(r"(_per_m2|_m2|_m|_deg)$", "", key)] = math.radians(value) if key.endswith("_deg") else value
+        return options
+
+
+class BoxShape(Shape):
+    """``box = {size_m = [x, y, z]}``, centred on the object's position."""
+
+    make = staticmethod(box)
+    size_m: Triple
+
+
+class PlaneShape(Shape):
+    """``plane = {size_m = [x, y]}``: a rectangle that faces up."""
+
+    make = staticmethod(plane)
+    size_m: Pair
+
+
+class SphereShape(Shape):
+    """``sphere = {radius_m = 1}``."""
+
+    make = staticmethod(sphere)
+    radius_m: float
+    subdivisions: int = 4
+
+
+class CylinderShape(Shape):
+    """``cylinder = {radius_m = 0.1, height_m = 2}``, upright, centred on the object's position."""
+
+    make = staticmethod(cylinder)
+    radius_m: float
+    height_m: float
+    sides: int = 32
+    capped: bool = True
+
+
+class GroundShape(Shape):
+    """``ground = {size_m = [x, y]}``: flat, uneven by ``relief_m``, or of the ``heights`` in a NumPy file."""
+
+    size_m: Pair
+    cells: tuple[int, int] | None = None
+    """along x and y; one a metre unless given"""
+    relief_m: float = 0.0
+    """root mean square height of its unevenness"""
+    wavelength_m: float = 40.0
+    seed: int = 0
+    heights: Path | None = None
+    """.npy file with heights [m], shape (cells along x + 1, cells along y + 1)"""
+
+    def field(self, folder: Path) -> HeightField:
+        """The heights of the mesh's corners: what is scattered on it stands on them."""
+        mesh = self.build(folder)
+        nx, ny = self._cells(folder)
+        return HeightField(self.size_m, mesh.vertices[:, 2].reshape(nx + 1, ny + 1).astype(float))
+
+    def _cells(self, folder: Path) -> tuple[int, int]:
+        if self.cells is not None:
+            return self.cells
+        if self.heights is not None:
+            grid = _heights(folder / self.heights)
+            return grid.shape[0] - 1, grid.shape[1] - 1
+        return max(1, round(self.size_m[0])), max(1, round(self.size_m[1]))
+
+    def build(self, folder: Path) -> Mesh:
+        cells = self._cells(folder)
+        if self.heights is not None:
+            return ground(self.size_m, cells=cells, heights=_heights(folder / self.heights))
+        relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
+        return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
+
+
+class GrassShape(Shape):
+    """``grow = {kind = "grass"}``: a square tile, see `tussock.plants.grass`."""
+
+    make = staticmethod(grass_tile)
+    kind: Literal["grass"]
+    size_m: float | None = None
+    blades: int | None = None
+    height_m: float | None = None
+    width_m: float | None = None
+    lean_deg: float | None = None
+    bend_deg: float | None = None
+    segments: int | None = None
+    folded: bool | None = None
+    dead: float | None = None
+    seed: int | None = None
+
+
+class TrunkAndCrown(Shape):
+    """Keys of whatever has a trunk and a crown."""
+
+    height_m: float | None = None
+    crown_radius_m: float | None = None
+    crown_base_m: float | None = None
+    trunk_radius_m: float | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
+
+
+class TreeShape(TrunkAndCrown):
+    """``grow = {kind = "tree"}``: a broadleaf tree, see `tussock.plants.tree`."""
+
+    make = staticmethod(tree)
+    kind: Literal["tree"]
+
+
+class ConiferShape(TrunkAndCrown):
+    """``grow = {kind = "conifer"}``: a spruce, see `tussock.plants.conifer`."""
+
+    make = staticmethod(conifer)
+    kind: Literal["conifer"]
+
+
+class ShrubShape(Shape):
+    """``grow = {kind = "shrub"}``: see `tussock.plants.shrub`."""
+
+    make = staticmethod(shrub)
+    kind: Literal["shrub"]
+    height_m: float | None = None
+    radius_m: float | None = None
+    stems: int | None = None
+    leaf_area_m2: float | None = None
+    triangles: int | None = None
+    seed: int | None = None
+
+
+class ReedsShape(Shape):
+    """``grow = {kind = "reeds"}``: upright stems as cylinders, see `tussock.plants.reeds`."""
+
+    make = staticmethod(reeds)
+    kind: Literal["reeds"]
+    size_m: Pair | None = None
+    density_per_m2: float | None = None
+    diameter_m: float | None = None
+    height_m: float | None = None
+    lean_deg: float | None = None
+    variation: float | None = None
+    sides: int | None = None
+    seed: int | None = None
+
+
+Grown = Annotated[GrassShape | TreeShape | ConiferShape | ShrubShape | ReedsShape, Field(discriminator="kind")]
+
+
+def _heights(path: Path) -> np.ndarray:
+    try:
+        grid = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file of heights") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: not a readable .npy file ({' '.join(str(error).split())})") from None
+    if not isinstance(grid, np.ndarray) or grid.ndim != 2 or min(grid.shape) < 2:
+        raise InputError.of(str(path), "heights must be a grid of 2 × 2 or more", getattr(grid, "shape", None))
+    return grid

@@ -1,0 +1,1 @@
+"""Ready scenes, by name."""

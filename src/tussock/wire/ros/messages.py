@@ -1,0 +1,175 @@
+"""ROS 2 messages of a run, serialised as ROS itself does (CDR).
+
+`rosbags` knows the standard messages; those of the Velodyne driver are defined here. Points are laid out as the
+driver's: x, y, z, intensity, ring, time, 22 bytes a point, ``time`` in seconds since the message's stamp and
+``ring`` counted from the lowest laser up. Intensities are 0 to 255, as in the sensor's packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.extras import load_extra
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.sensor import Sensor
+from tussock.wire.velodyne.encode import Packets, intensity_bytes
+from tussock.wire.velodyne.models import MODELS
+
+__all__ = ["POINT", "RosMessages", "rings_of"]
+
+POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2"), ("time", "<f4")])
+_DATATYPES = {"<f4": 7, "<u2": 4}  # sensor_msgs/PointField
+_VELODYNE = {
+    "velodyne_msgs/msg/VelodynePacket": "builtin_interfaces/Time stamp\nuint8[1206] data\n",
+    "velodyne_msgs/msg/VelodyneScan": "std_msgs/Header header\nvelodyne_msgs/VelodynePacket[] packets\n",
+}
+_ENCODINGS = {("|u1", 1): "mono8", ("|u1", 3): "rgb8", ("|u1", 4): "rgba8", ("<u2", 1): "mono16", ("<f4", 1): "32FC1"}
+
+
+def rings_of(sensor: Sensor) -> NDArray[np.uint16]:
+    """Rank of every laser by elevation, from the lowest up, shape (lasers,); its number where none turns."""
+    if not isinstance(sensor.pattern, SpinningPattern):
+        return np.arange(sensor.lasers, dtype=np.uint16)
+    order = np.argsort(sensor.pattern.elevation_deg, kind="stable")
+    rings = np.empty(sensor.lasers, np.uint16)
+    rings[order] = np.arange(sensor.lasers)
+    return rings
+
+
+@cache
+def _typestore() -> Any:
+    typesys = load_extra("rosbags.typesys", extra="ros", purpose="a ROS log")
+    store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
+    for name, text in _VELODYNE.items():
+        store.register(typesys.get_types_from_msg(text, name))
+    return store
+
+
+class RosMessages:
+    """Builds the messages of one sensor (None: of a body without one).
+
+    ``epoch`` [s] is the Unix time of simulation time 0.
+    """
+
+    def __init__(self, sensor: Sensor | None, *, epoch: float, frame_id: str, world_id: str = "map") -> None:
+        self.frame_id, self.world_id = frame_id, world_id
+        self._epoch_ns = round(epoch * 1e9)
+        self._rings = np.empty(0, np.uint16) if sensor is None else rings_of(sensor)
+        known = None if sensor is None else sensor.packets
+        self._white = MODELS[known].white if known in MODELS else 100.0
+        self.types = _typestore()
+
+    def nanoseconds(self, time: float) -> int:
+        """Unix time [ns] of a simulation time [s]."""
+        return self._epoch_ns + round(time * 1e9)
+
+    def definition(self, kind: str) -> str:
+        """The text that describes a message and all its parts."""
+        return str(self.types.generate_msgdef(kind, ros_version=2)[0])
+
+    def points(self, frame: Frame) -> bytes:
+        """``sensor_msgs/PointCloud2`` of all returns, in the sensor's frame at each pulse's own time."""
+        hit = frame.hit
+        start = float(frame.meta.get("start_s", frame.time[0] if len(frame) else 0.0))
+        records = np.empty(int(hit.sum()), POINT)
+        for axis, name in enumerate("xyz"):
+            records[name] = frame.xyz[hit, axis]
+        records["intensity"] = intensity_bytes(frame.intensity[hit], self._white)
+        records["ring"] = self._rings[frame.laser[hit]]
+        records["time"] = frame.time[hit] - start
+        fields = [
+            self._new("sensor_msgs/msg/PointField", name, POINT.fields[name][1], _DATATYPES[POINT[name].str], 1)
+            for name in POINT.names or ()
+            if POINT.fields is not None
+        ]
+        message = self._new(
+            "sensor_msgs/msg/PointCloud2", self._header(start, self.frame_id), 1, len(records), fields, False,
+            POINT.itemsize, POINT.itemsize * len(records), records.view(np.uint8), True,
+        )  # fmt: skip
+        return self._serialised(message)
+
+    def packets(self, packets: Packets) -> bytes:
+        """``velodyne_msgs/VelodyneScan`` of data packets."""
+        parts = [
+            self._new("velodyne_msgs/msg/VelodynePacket", self._time(float(time)), payload)
+            for payload, time in zip(packets.payloads, packets.times, strict=True)
+        ]
+        header = self._header(float(packets.times[-1]), self.frame_id)
+        return self._serialised(self._new("velodyne_msgs/msg/VelodyneScan", header, parts))
+
+    def transform(self, time: float, path: Trajectory) -> bytes:
+        """``tf2_msgs/TFMessage``: the sensor in the world."""
+        return self.transforms(time, [(self.world_id, self.frame_id, path.pose(time))])
+
+    def transforms(self, time: float, edges: Sequence[tuple[str, str, Pose]]) -> bytes:
+        """``tf2_msgs/TFMessage`` of several frames: parent, child, ``T_parent_child``."""
+        stamped = [
+            self._new(
+                "geometry_msgs/msg/TransformStamped", self._header(time, parent), child,
+                self._new(
+                    "geometry_msgs/msg/Transform",
+                    self._new("geometry_msgs/msg/Vector3", *map(float, pose.position)),
+                    self._new("geometry_msgs/msg/Quaternion", *map(float, pose.quaternion)),
+                ),
+            )
+            for parent, child, pose in edges
+        ]  # fmt: skip
+        return self._serialised(self._new("tf2_msgs/msg/TFMessage", stamped))
+
+    def pose(self, time: float, path: Trajectory) -> bytes:
+        """``geometry_msgs/PoseStamped``: the sensor in the world."""
+        position, quaternion = (value[0] for value in path.at([time]))
+        pose = self._new(
+            "geometry_msgs/msg/Pose", self._new("geometry_msgs/msg/Point", *map(float, position)),
+            self._new("geometry_msgs/msg/Quaternion", *map(float, quaternion)),
+        )  # fmt: skip
+        stamped = self._new("geometry_msgs/msg/PoseStamped", self._header(time, self.world_id), pose)
+        return self._serialised(stamped)
+
+    def image(self, time: float, pixels: NDArray[Any], frame_id: str) -> bytes:
+        """``sensor_msgs/Image`` of pixels (height, width) or (height, width, channels), 8-bit, 16-bit or float."""
+        channels = pixels.shape[2] if pixels.ndim == 3 else 1
+        encoding = _ENCODINGS.get((pixels.dtype.str, channels)) if pixels.ndim in (2, 3) else None
+        if encoding is None:
+            known = "mono8, rgb8, rgba8, mono16 or 32-bit float"
+            raise InputError.of("image", f"must be {known}", f"{pixels.dtype} {pixels.shape}")
+        height, width = pixels.shape[:2]
+        raw = np.ascontiguousarray(pixels).view(np.uint8).ravel()
+        step = width * channels * pixels.dtype.itemsize
+        header = self._header(time, frame_id)
+        return self._serialised(self._new("sensor_msgs/msg/Image", header, height, width, encoding, 0, step, raw))
+
+    def camera_info(
+        self, time: float, frame_id: str, size: tuple[int, int], matrix: NDArray[np.float64], model: str,
+        distortion: Sequence[float],
+    ) -> bytes:  # fmt: skip
+        """``sensor_msgs/CameraInfo``: image (width, height), camera matrix K (3, 3), ROS's name of the distortion."""
+        width, height = size
+        region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
+        projection = np.zeros((3, 4))
+        projection[:, :3] = matrix
+        message = self._new(
+            "sensor_msgs/msg/CameraInfo", self._header(time, frame_id), height, width, model,
+            np.array(distortion, float), matrix.ravel(), np.eye(3).ravel(), projection.ravel(), 0, 0, region,
+        )  # fmt: skip
+        return self._serialised(message)
+
+    def _header(self, time: float, frame_id: str) -> Any:
+        return self._new("std_msgs/msg/Header", self._time(time), frame_id)
+
+    def _time(self, time: float) -> Any:
+        return self._new("builtin_interfaces/msg/Time", *divmod(self.nanoseconds(time), 1_000_000_000))
+
+    def _new(self, kind: str, *values: Any) -> Any:
+        return self.types.types[kind](*values)
+
+    def _serialised(self, message: Any) -> bytes:
+        return bytes(self.types.serialize_cdr(message, message.__msgtype__))

@@ -1,0 +1,1 @@
+"""Arrays shared with other programs on this machine."""

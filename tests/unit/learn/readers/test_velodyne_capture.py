@@ -1,0 +1,180 @@
+"""Captures as beams: every pulse of the sensor, with or without return, and each mistake in one line."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from tussock.errors import InputError
+from tussock.learn.readers.read_beams import load_beams
+from tussock.poses import Pose, Trajectory
+from tussock.scene.material import Material
+from tussock.scene.primitives import box, plane
+from tussock.scene.response import VegetationResponse
+from tussock.scene.scene import Scene
+from tussock.sensors.catalogue import load_sensor
+from tussock.simulate import scan
+from tussock.trace.world import World
+from tussock.wire.recording import open_run
+from tussock.wire.velodyne.encode import EPOCH
+
+pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+
+WHITE = Material(name="white", reflectance=0.8)
+
+
+def yard() -> Scene:
+    """Ground, and a wall ahead; above it the sky, where pulses have no return."""
+    scene = Scene("yard")
+    scene.add(plane((80, 80), material=WHITE), name="ground")
+    scene.add(box((0.2, 30, 3), material=WHITE), name="wall", position=(9, 0, 1.5))
+    return scene
+
+
+def recorded(path, name: str, scene: Scene | None = None, **settings):
+    """Three frames of a sensor as a capture, and the frames."""
+    sensor = load_sensor(name).with_(**({"noise.ray_sigma_m": 0.0} | settings))
+    frames = []
+    with open_run(path, sensor, force=True) as run:
+        for number in range(3):
+            frames.append(scan(scene or yard(), sensor, Pose.at(0, 0, 1.5), frame=number, keep_misses=True))
+            run.write(frames[-1])
+    return sensor, frames
+
+
+@pytest.mark.parametrize("name", ["vlp-16", "hdl-32e", "vlp-32c", "vls-128"])
+def test_every_pulse_is_there_where_it_went(tmp_path, name: str) -> None:
+    sensor, frames = recorded(tmp_path / "run.pcap", name)
+    beams = load_beams(tmp_path / "run.pcap")
+    pulses = sum(frame.pulses for frame in frames)
+    # The encoder closes the last packet with empty firings, and the decoder may drop what follows the last revolution.
+    assert len(beams) == pytest.approx(pulses, rel=0.01)
+    assert beams.hit.mean() == pytest.approx(np.mean([frame.hit.mean() for frame in frames]), abs=0.01)
+    assert len(np.unique(beams.rings)) == sensor.lasers
+    steps = beams.ranges[beams.hit] / sensor.receiver.range_step_m
+    assert np.abs(steps - np.rint(steps)).max() < 0.03
+    # A pulse that ended on the ground ended where its line meets it, up to the decoder's offsets of a laser.
+    ground = beams.hit & (beams.directions[:, 2] < -0.1) & (beams.points[:, 0] < 5)
+    assert ground.sum() > 1000
+    assert np.abs(beams.points[ground, 2] + 1.5).max() < 0.07
+    # Pulses without return went up, or flat and far; but the last packet was filled up with none.
+    before = beams.turns < beams.turns.max()
+    assert beams.directions[before & ~beams.hit, 2].min() > -0.1
+    rising = [np.median(beams.directions[beams.rings == ring, 2]) for ring in range(sensor.lasers)]
+    assert (np.diff(rising) > 0).all()
+
+
+def test_of_two_returns_the_strongest_is_taken(tmp_path) -> None:
+    scene = yard()
+    scene.add(
+        box((0.2, 8, 3), material=WHITE), name="hedge", position=(5, 0, 1.5), tags=["vegetation"],
+        response=VegetationResponse(sigma_m=0.3),
+    )  # fmt: skip
+    _, frames = recorded(tmp_path / "dual.pcap", "vlp-16", scene, **{"receiver.mode": "strongest+last"})
+    beams = load_beams(tmp_path / "dual.pcap")
+    assert len(beams) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
+    wanted = np.concatenate([f.range[(f.return_number == 1) & f.hit] for f in frames])
+    assert np.sort(beams.ranges[beams.hit])[::500] == pytest.approx(np.sort(wanted)[::500], abs=0.01)
+
+
+def test_a_short_capture_of_an_hdl_64e_must_be_named(tmp_path) -> None:
+    _, frames = recorded(tmp_path / "run.pcap", "hdl-64e-s3")
+    with pytest.raises(InputError, match="factory bytes"):
+        load_beams(tmp_path / "run.pcap")
+    with pytest.raises(InputError, match="unknown to the decoder"):
+        load_beams(tmp_path / "run.pcap", model="hdl-65e")
+    beams = load_beams(tmp_path / "run.pcap", model="hdl-64e-s3")
+    assert len(beams) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
+    assert np.abs(beams.origins[:, :2]).max() < 0.1
+
+
+def test_a_longer_one_tells_its_own_calibration(tmp_path) -> None:
+    """All of it has been sent after 4160 packets."""
+    sensor = load_sensor("hdl-64e-s3")
+    with open_run(tmp_path / "run.pcap", sensor) as run:
+        world = World(yard())
+        for number in range(13):
+            run.write(scan(world, sensor, Pose.at(0, 0, 1.5), frame=number))
+    beams = load_beams(tmp_path / "run.pcap", turns=[1])
+    ground = beams.hit & (beams.directions[:, 2] < -0.1) & (beams.points[:, 0] < 5)
+    assert np.median(np.abs(beams.points[ground, 2] + 1.5)) < 0.02
+    assert len(np.unique(beams.rings)) == 64
+
+
+def test_a_trajectory_puts_them_into_the_world(tmp_path) -> None:
+    recorded(tmp_path / "run.pcap", "vlp-16")
+    still = load_beams(tmp_path / "run.pcap", turns=[0])
+    path = Trajectory.through([EPOCH - 1, EPOCH + 9], [Pose.at(0, 0, 1.5), Pose.at(100, 0, 1.5)])
+    moved = load_beams(tmp_path / "run.pcap", turns=[0], trajectory=path)
+    assert moved.origins[:, 0].min() == pytest.approx(10, abs=0.1)
+    assert moved.origins[:, 0].max() == pytest.approx(11, abs=0.1)
+    assert np.array_equal(moved.ranges[moved.hit], still.ranges[still.hit])
+    with pytest.raises(InputError, match=r"trajectory: must cover the times of run\.pcap"):
+        load_beams(tmp_path / "run.pcap", trajectory=Trajectory.through([0, 1], [Pose(), Pose()]))
+
+
+@pytest.fixture
+def capture(tmp_path):
+    """A small capture as bytes, and a way to read changed bytes."""
+    recorded(tmp_path / "run.pcap", "vlp-16")
+    raw = bytearray((tmp_path / "run.pcap").read_bytes())
+
+    def read(changed: bytes):
+        path = tmp_path / "changed.pcap"
+        path.write_bytes(changed)
+        with pytest.raises(InputError) as caught:
+            load_beams(path)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return raw, read
+
+
+RECORD = 16 + 42 + 1206
+
+
+def test_a_wrong_model_byte(capture) -> None:
+    raw, read = capture
+    raw[24 + RECORD - 1] = 0x77
+    assert "packet 0: the second must be 21 hdl-32e, 22 vlp-16" in (said := read(raw)) and "got 37 77" in said
+
+
+def test_a_wrong_mode_byte(capture) -> None:
+    raw, read = capture
+    raw[24 + RECORD - 2] = 0x11
+    assert "packet 0: the first, return mode, must be 37, 38 or 39, got 11 22" in read(raw)
+
+
+def test_two_sensors_in_one_capture(capture) -> None:
+    raw, read = capture
+    raw[24 + RECORD - 1] = 0x28
+    assert "must be of one sensor, got 'vlp-16 and vlp-32c'" in read(raw)
+
+
+def test_cut_short(capture) -> None:
+    raw, read = capture
+    assert "ends in the middle of record" in read(raw[:-300])
+
+
+def test_packets_cut_by_the_snap_length(capture) -> None:
+    raw, read = capture
+    records = [raw[k : k + RECORD] for k in range(24, 24 + 20 * RECORD, RECORD)]
+    cut = b"".join(bytes(r[:8]) + struct.pack("<I", 542) + bytes(r[12:16]) + bytes(r[16 : 16 + 542]) for r in records)
+    assert "must hold all 1248 bytes that were sent" in (said := read(bytes(raw[:24]) + cut)) and "snap length" in said
+
+
+def test_packets_sent_in_part(capture) -> None:
+    raw, read = capture
+    short = bytearray(raw[24 : 24 + RECORD - 6])
+    short[8:16] = struct.pack("<II", 42 + 1200, 42 + 1200)
+    short[32:34] = struct.pack(">H", 28 + 1200)
+    short[54:56] = struct.pack(">H", 8 + 1200)
+    assert "must have 1206 bytes, but 1 of " in (said := read(bytes(raw) + bytes(short))) and "record it again" in said
+
+
+def test_no_packets_at_all(capture) -> None:
+    raw, read = capture
+    assert "must hold Velodyne packets of 1206 bytes" in read(raw[:24])
+    assert "is not a pcap capture" in read(b"points, many of them, but no capture at all")
