@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 from tussock.bench import peak_memory
-from tussock.plots.frame import draw_frame
-from tussock.plots.scene import draw_scene
+from tussock.plots.frame import plot_frame
+from tussock.plots.scene import plot_scene
 from tussock.scenes.ready import ready_pose, ready_scene, ready_view
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
@@ -35,6 +35,6 @@ for name in ("hdl-32e", "vlp-16"):
     started = time.perf_counter()
     frame = scan(world, sensor, ready_pose("root"))
     print(f"{name}: {frame.pulses:,} pulses, {len(frame):,} returns in {time.perf_counter() - started:.3f} s")
-    draw_frame(frame, folder / f"root_{name}.png", color="label", force=True)
-draw_scene(world, folder / "root.png", ready_view("root"), force=True)
+    plot_frame(frame, folder / f"root_{name}.png", color="label", force=True)
+plot_scene(world, folder / "root.png", ready_view("root"), force=True)
 print(f"peak {peak_memory():.2f} GiB in all")

@@ -1,14 +1,14 @@
-"""Grow a small hillside: terrain from noise, shrubs and conifers scattered over it, a path left free."""
+"""Grow a small hillside: terrain from noise, shrubs and conifers over it, a path left free."""
 
 from pathlib import Path
 
 import tussock
-from tussock.ground.scatter import scatter
+from tussock.ground.populate import populate
 from tussock.ground.terrain import noise_terrain
 from tussock.ground.zones import Strip
 from tussock.plants.conifer import conifer
 from tussock.plants.shrub import shrub
-from tussock.plots.scene import draw_scene
+from tussock.plots.scene import plot_scene
 from tussock.scene.surfaces import SURFACES
 
 hill = noise_terrain((60.0, 60.0), height=1.5, wavelength=40.0, seed=1)
@@ -19,10 +19,10 @@ for name, mesh, density, spacing in (
     ("shrubs", shrub(height=1.2, radius=0.7, triangles=6_000), 0.10, 1.2),
     ("firs", conifer(height=9.0, crown_radius=1.8, triangles=12_000), 0.02, 3.0),
 ):
-    places = scatter(hill, (58.0, 58.0), density=density, spacing=spacing, exclude=[path], scale=(0.7, 1.2))
+    places = populate(hill, (58.0, 58.0), density=density, spacing=spacing, exclude=[path], scale=(0.7, 1.2))
     scene.add(mesh, name=name, label="vegetation", tags=("vegetation",), placements=places)
     print(f"{name}: {len(places)}")
 
 frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 3))
 print(f"{scene.triangles:,} triangles, {len(frame):,} returns")
-draw_scene(scene, Path("hill.png"), tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)
+plot_scene(scene, Path("hill.png"), tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)

@@ -1,11 +1,11 @@
-"""A coarse box that scatters like a hedge: no leaves, only a tag, and what stands behind still stops every pulse."""
+"""A coarse box that spreads the range like a hedge: no leaves, only a tag, and what stands behind still stops every pulse."""
 
 import numpy as np
 
 import tussock
 from tussock.scene.primitives import box, plane
 
-quiet = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0}  # so that all scatter is the hedge's
+quiet = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0}  # so that all spread is the hedge's
 sensor, pose = tussock.load_sensor("vlp-32c").with_(**quiet), tussock.Pose.at(0, 0, 1.2)
 
 

@@ -18,14 +18,14 @@ world, sensor = tussock.World(real), tussock.load_sensor("vlp-32c").with_(**{"be
 # Every pulse counts, those without return too: they say where nothing is. Several stations see all sides.
 stations = [tussock.Pose.at(8 - 8 * np.cos(a), 8 * np.sin(a), 1.8, yaw=-a) for a in np.deg2rad([0, 90, 180, 270])]
 frames = [tussock.scan(world, sensor, station, seed=k, keep_misses=True) for k, station in enumerate(stations)]
-beams = tussock.joined_beams([tussock.beams_of(frame) for frame in frames])
+pulses = tussock.join_pulses([tussock.measured_pulses(frame) for frame in frames])
 crown = [6, -2, 0.2, 10, 2, 6]
-volumes = tussock.learn_volumes(beams, box=crown)
-size = volumes.meta["voxel_m"]  # chosen: it foretells beams best that were held out
-print(f"{len(beams):,} beams; {len(volumes):,} volumes of {size:g} m, {volumes.nbytes / len(volumes):.0f} bytes each")
+volumes = tussock.learn_volumes(pulses, box=crown)
+size = volumes.meta["voxel_m"]  # chosen: it foretells pulses best that were held out
+print(f"{len(pulses):,} pulses; {len(volumes):,} volumes of {size:g} m, {volumes.nbytes / len(volumes):.0f} bytes each")
 print(f"mean permeability {volumes.permeability.mean():.2f}: so many pulses pass a volume on average")
 tussock.save_volumes(volumes, "tree.volumes", force=True)
-tussock.draw_volumes(volumes, "tree.png", force=True)
+tussock.plot_volumes(volumes, "tree.png", force=True)
 
 # Volumes are placed by shifting and turning them, meshes before and behind them count.
 scene = tussock.Scene("avenue")

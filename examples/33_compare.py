@@ -19,15 +19,15 @@ world, sensor = tussock.World(real), tussock.load_sensor("vlp-16").with_(**{"bea
 around = [5.5, -3.5, 0.05, 8.5, 3.5, 1.2]
 
 scans = [tussock.scan(world, sensor, tussock.Pose.at(0, 0, 1), frame=k, keep_misses=True) for k in range(10)]
-turns = [tussock.beams_of(frame) for frame in scans]
-known, unseen = tussock.joined_beams(turns[:5]), tussock.joined_beams(turns[5:])
+turns = [tussock.measured_pulses(frame) for frame in scans]
+known, unseen = tussock.join_pulses(turns[:5]), tussock.join_pulses(turns[5:])
 volumes = tussock.learn_volumes(known, voxel=0.1)
 simulated = tussock.simulate_volumes(volumes, unseen, seed=1)
 
 print("pulses through the grass         score   hit rate   median range")
-unseen, known, simulated = (tussock.through_box(beams, around) for beams in (unseen, known, simulated))
+unseen, known, simulated = (tussock.through_box(pulses, around) for pulses in (unseen, known, simulated))
 for name, other in (("real, to learn from (the floor)", known), ("learned volumes", simulated)):
     score = tussock.compare(unseen, other, **BINS)
     off = score.quantile_differences[2]
     print(f"{name:31s} {score.distance:6.3f}    {score.hit_rate_difference:+.4f}      {off:+.3f} m")
-tussock.draw_comparison(unseen, simulated, score, "compare.png", title="Grass and learned volumes", force=True)
+tussock.plot_comparison(unseen, simulated, score, "compare.png", title="Grass and learned volumes", force=True)

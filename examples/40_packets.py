@@ -8,14 +8,14 @@ from pathlib import Path
 import tussock
 from tussock import Pose, Trajectory
 from tussock.wire.pcap import read_payloads
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 from tussock.wire.velodyne.decode import decode_packets
 
 world = tussock.World(tussock.ready_scene("yard"))
 sensor = tussock.load_sensor("hdl-32e")
 drive = Trajectory.through([0, 1], [Pose.at(-2, 0, 2), Pose.at(2, 0, 2)])
 
-with open_run("run.pcap", sensor, force=True) as run:
+with open_recording("run.pcap", sensor, force=True) as run:
     for frame in tussock.scan_range(world, sensor, drive, start=0, end=1):
         run.write(frame)
 

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from tussock.files.formats import load_frame, save_frame
     from tussock.files.images import save_image
     from tussock.frames.frame import Frame
-    from tussock.learn.beams import Beams, beams_of, joined_beams
     from tussock.learn.dead_lasers import dead_rings
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.likelihood import choose_voxel
     from tussock.learn.match_response import match_response
-    from tussock.learn.range_spread import measure_scatter
-    from tussock.learn.readers.read_beams import load_beams
+    from tussock.learn.measured_pulses import MeasuredPulses, join_pulses, measured_pulses
+    from tussock.learn.range_spread import measure_range_spread
+    from tussock.learn.readers.read_pulses import load_pulses
     from tussock.learn.scan_volumes import simulate_volumes
     from tussock.learn.scores import compare
     from tussock.learn.surface import scan_surface, surface_mesh
     from tussock.learn.through_box import through_box
-    from tussock.plots.comparison import draw_comparison
-    from tussock.plots.frame import draw_frame
-    from tussock.plots.range_spread import draw_scatter
-    from tussock.plots.volumes import draw_volumes
+    from tussock.plots.comparison import plot_comparison
+    from tussock.plots.frame import plot_frame
+    from tussock.plots.range_spread import plot_range_spread
+    from tussock.plots.volumes import plot_volumes
     from tussock.poses import Pose, Trajectory
     from tussock.rigs.capture import capture
     from tussock.rigs.rig import MountedCamera, MountedLidar, Rig, load_rig
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from tussock.version import VERSION as __version__
 
 _HOMES = {
-    "Beams": "tussock.learn.beams",
+    "MeasuredPulses": "tussock.learn.measured_pulses",
     "Camera": "tussock.cameras.camera",
     "Equirectangular": "tussock.cameras.lenses.equirectangular",
     "Fisheye": "tussock.cameras.lenses.fisheye",
@@ -88,18 +88,18 @@ _HOMES = {
     "View": "tussock.cameras.view",
     "Volumes": "tussock.scene.volumes",
     "World": "tussock.trace.world",
-    "beams_of": "tussock.learn.beams",
+    "measured_pulses": "tussock.learn.measured_pulses",
     "capture": "tussock.rigs.capture",
     "choose_voxel": "tussock.learn.likelihood",
     "compare": "tussock.learn.scores",
     "dead_rings": "tussock.learn.dead_lasers",
-    "draw_comparison": "tussock.plots.comparison",
-    "draw_frame": "tussock.plots.frame",
-    "draw_scatter": "tussock.plots.range_spread",
-    "draw_volumes": "tussock.plots.volumes",
-    "joined_beams": "tussock.learn.beams",
+    "plot_comparison": "tussock.plots.comparison",
+    "plot_frame": "tussock.plots.frame",
+    "plot_range_spread": "tussock.plots.range_spread",
+    "plot_volumes": "tussock.plots.volumes",
+    "join_pulses": "tussock.learn.measured_pulses",
     "learn_volumes": "tussock.learn.learn_volumes",
-    "load_beams": "tussock.learn.readers.read_beams",
+    "load_pulses": "tussock.learn.readers.read_pulses",
     "load_camera": "tussock.cameras.camera",
     "load_frame": "tussock.files.formats",
     "load_mesh": "tussock.scene_files.mesh_files",
@@ -109,7 +109,7 @@ _HOMES = {
     "load_volumes": "tussock.scene_files.volume_file",
     "look": "tussock.cameras.render",
     "match_response": "tussock.learn.match_response",
-    "measure_scatter": "tussock.learn.range_spread",
+    "measure_range_spread": "tussock.learn.range_spread",
     "ready_scene": "tussock.scenes.ready",
     "render": "tussock.cameras.render",
     "save_frame": "tussock.files.formats",

@@ -43,7 +43,7 @@ class Purpose(IntEnum):
     VEGETATION = 6
     VOLUME = 7
     PLANT = 8
-    SCATTER = 9
+    POPULATE = 9
     TERRAIN = 10
     IMAGE_NOISE = 11
     PIXEL_SAMPLE = 12

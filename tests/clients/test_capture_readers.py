@@ -11,7 +11,7 @@ import pytest
 
 from made_frames import made_frame
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 
 TSHARK = shutil.which("tshark")
 GOOD = {"1", "Good"}  # what tshark calls a right checksum, by version
@@ -22,7 +22,7 @@ RATES = [
 
 def record(name: str, path: Path) -> None:
     sensor = load_sensor(name)
-    with open_run(path, sensor) as run:
+    with open_recording(path, sensor) as run:
         for number in range(5):
             run.write(made_frame(sensor, number, share=0.2))
 

@@ -10,7 +10,7 @@ import pytest
 from made_frames import made_frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 from tussock.wire.ros.messages import POINT, rings_of
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder
 
@@ -27,7 +27,7 @@ def written(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("logs")
     paths = {"mcap": folder / "run.mcap", "rosbag2": folder / "run.rosbag2"}
     for path in paths.values():
-        with open_run(path, SENSOR) as run:
+        with open_recording(path, SENSOR) as run:
             for frame in frames():
                 run.write(frame)
             run.write_image("/camera/image_raw", 0.25, IMAGE, "camera")
@@ -133,7 +133,7 @@ def test_any_sensor_has_points(tmp_path: Path) -> None:
     """Without packets there are points and poses all the same."""
     sensor = load_sensor("os1-64")
     frame = made_frame(sensor, 0, share=0.3)
-    with open_run(tmp_path / "os.mcap", sensor) as run:
+    with open_recording(tmp_path / "os.mcap", sensor) as run:
         run.write(frame)
     told = messages(tmp_path / "os.mcap")
     assert sorted({topic for topic, _, _ in told}) == ["/points", "/pose", "/tf"]

@@ -1,4 +1,4 @@
-"""Coarse shapes that scatter like plants (Mattes and Pace 2021, section 3): what is asked, and what limits it."""
+"""Coarse shapes whose ranges spread like those of plants (Mattes and Pace 2021, section 3): what is asked, and what limits it."""
 
 from __future__ import annotations
 

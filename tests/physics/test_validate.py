@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from tussock.cli.app import app
 from tussock.errors import InputError
-from tussock.validate.experiment import Criterion, Run, experiment_names, load_experiment
+from tussock.validate.experiment import Criterion, Trial, experiment_names, load_experiment
 from tussock.validate.experiments import grass_law
 from tussock.validate.experiments.reproducibility import differences
 from tussock.validate.experiments.shrub import peaks
@@ -23,7 +23,7 @@ from tussock.validate.report import as_html, as_json
 from tussock.validate.running import Result, run_experiment
 from tussock.validate.summary import as_markdown
 
-QUICK = Run(quick=True, seed=0)
+QUICK = Trial(quick=True, seed=0)
 EFFECTS = [(name, effect) for name in experiment_names() for effect in load_experiment(name).effects]
 
 
@@ -49,7 +49,7 @@ def test_criteria_hold(name: str, results: dict[str, Result]) -> None:
 def test_criteria_fail_without_the_effect(name: str, effect: str) -> None:
     if name == "learned-vegetation" and find_spec("pymeshlab") is None:
         pytest.skip("the volumes are switched off for a surface, which PyMeshLab makes")
-    result = run_experiment(load_experiment(name), Run(quick=True, seed=0, without=effect))
+    result = run_experiment(load_experiment(name), Trial(quick=True, seed=0, without=effect))
     if result.outcome is None:
         pytest.skip(result.skipped)
     assert not all(c.passed for c in result.outcome.criteria if not c.machine)
@@ -61,7 +61,7 @@ def test_enough_effects_are_switched_off() -> None:
 
 def test_unknown_effect_is_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'cutoff'"):
-        run_experiment(load_experiment("mixed-pixels"), Run(without="cutof"))
+        run_experiment(load_experiment("mixed-pixels"), Trial(without="cutof"))
 
 
 def test_every_figure_can_be_read(results: dict[str, Result]) -> None:
@@ -138,7 +138,7 @@ def test_peaks_are_told_apart(apart: float, expected: int) -> None:
     assert len(peaks(ranges)[2]) == expected
 
 
-def test_what_scatters_above_the_ground_is_like_vegetation() -> None:
+def test_what_spreads_above_the_ground_is_like_vegetation() -> None:
     rng = np.random.default_rng(5)
     ground = np.stack([*rng.uniform(-10, 10, (2, 40_000)), rng.normal(-2, 0.01, 40_000)], 1)
     wall = np.stack([rng.normal(8.2, 0.01, 9000), rng.uniform(-5, 5, 9000), rng.uniform(-2, 2, 9000)], 1)

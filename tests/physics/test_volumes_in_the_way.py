@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
-from tussock.learn.learner import learn
+from tussock.learn.fit_volumes import fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scan_volumes import simulate_ranges, simulate_volumes
 from tussock.poses import Pose
 from tussock.scene.material import Material
@@ -66,7 +66,7 @@ def test_a_ray_further_than_tau_is_never_stopped() -> None:
         assert np.isfinite(ranges[0]) == stopped
 
 
-def fig_2() -> tuple[Beams, list[str]]:
+def fig_2() -> tuple[MeasuredPulses, list[str]]:
     """Two boxes of 1 m in a row. Of four rays that enter the left ellipse three end, one goes on into the right."""
     heights = np.array([0.44, 0.5, 0.56, 0.52])
     left = np.array([[0.45, 0.5, 0.44], [0.55, 0.5, 0.5], [0.5, 0.5, 0.56]])
@@ -74,22 +74,22 @@ def fig_2() -> tuple[Beams, list[str]]:
     origins = [[-2, 0.5, h] for h in heights] + [[1.45, 0.5, 4.0], [1.55, 0.5, 4.0]]
     points = np.concatenate([left, right[:1], right[1:]])
     ways = points - np.array(origins)
-    return Beams.of(origins, ways, np.linalg.norm(ways, axis=1), reach=10.0), ["left", "right"]
+    return MeasuredPulses.of(origins, ways, np.linalg.norm(ways, axis=1), reach=10.0), ["left", "right"]
 
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_permeability_of_the_hand_made_cases_of_fig_2(plain: bool) -> None:
-    beams, _ = fig_2()
-    volumes = learn(beams, voxel=1.0, plain=plain)
+    pulses, _ = fig_2()
+    volumes = fit_volumes(pulses, voxel=1.0, plain=plain)
     order = np.argsort(volumes.means[:, 0])
     assert volumes.permeability[order].tolist() == [0.25, 0.0]
-    assert volumes.beams[order].tolist() == [4, 3]
+    assert volumes.pulses[order].tolist() == [4, 3]
     if plain:
         assert volumes.edges.tolist() == [2.0]
         assert volumes.shells[order, 0].tolist() == [round(65535 / 4), 0]
 
 
-def two_planes(n: int, sigma: float) -> Beams:
+def two_planes(n: int, sigma: float) -> MeasuredPulses:
     """Fig. 3: two planes, one behind the other's edge, seen with Gaussian range noise from 6 m."""
     rng = np.random.default_rng(5)
     azimuth, elevation = rng.uniform(-0.2, 0.2, n), rng.uniform(-0.12, 0.12, n)
@@ -97,14 +97,14 @@ def two_planes(n: int, sigma: float) -> Beams:
     way = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1)
     # x = 6.125 to the left; to the right a plane that runs away from there at 45°.
     ranges = np.where(azimuth > 0, 6.125 / way[:, 0], 6.125 / (way[:, 0] + way[:, 1]))
-    return Beams.of(np.zeros(3), way, ranges + rng.normal(0, sigma, n), reach=20.0)
+    return MeasuredPulses.of(np.zeros(3), way, ranges + rng.normal(0, sigma, n), reach=20.0)
 
 
 def test_two_noisy_planes_give_the_ellipsoids_of_fig_3() -> None:
     """Flat discs in the planes: as thick as the noise, as wide as the voxels, hardly permeable."""
     sigma, voxel = 0.005, 0.25
-    volumes = learn(two_planes(60_000, sigma), voxel=voxel)
-    full = volumes.beams > 400
+    volumes = fit_volumes(two_planes(60_000, sigma), voxel=voxel)
+    full = volumes.pulses > 400
     values, axes = np.linalg.eigh(volumes.covariances[full])
     means = volumes.means[full].astype(float)
     facing = means[:, 1] > 0.13
@@ -126,8 +126,8 @@ def test_two_noisy_planes_give_the_ellipsoids_of_fig_3() -> None:
 
 
 def test_what_is_simulated_from_two_planes_is_two_planes() -> None:
-    beams = two_planes(60_000, 0.005)
-    again = simulate_volumes(learn(beams, voxel=0.25), two_planes(30_000, 0.0), seed=1)
+    pulses = two_planes(60_000, 0.005)
+    again = simulate_volumes(fit_volumes(pulses, voxel=0.25), two_planes(30_000, 0.0), seed=1)
     assert again.hit.mean() > 0.999
     exact = two_planes(30_000, 0.0).ranges
     off = (again.ranges - exact)[again.hit]
@@ -159,8 +159,8 @@ def test_the_walk_and_the_book_agree() -> None:
     rng = np.random.default_rng(8)
     points = rng.normal([6, 0, 0], 0.4, (3000, 3))
     ways = points / np.linalg.norm(points, axis=1, keepdims=True)
-    beams = Beams.of(np.zeros(3), ways, np.linalg.norm(points, axis=1), reach=12.0)
-    learned = learn(beams, voxel=0.2)
+    pulses = MeasuredPulses.of(np.zeros(3), ways, np.linalg.norm(points, axis=1), reach=12.0)
+    learned = fit_volumes(pulses, voxel=0.2)
     volumes = replace(learned, closure=np.zeros_like(learned.closure))
     n = 40_000
     for ray in (0, 7, 21):

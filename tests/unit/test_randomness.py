@@ -89,11 +89,11 @@ def test_ends_of_the_scale() -> None:
 
 
 def test_broadcasting_and_independence_of_order() -> None:
-    grid = uniform_array(3, Purpose.SCATTER, np.arange(4)[:, None], np.arange(5))
+    grid = uniform_array(3, Purpose.POPULATE, np.arange(4)[:, None], np.arange(5))
     assert grid.shape == (4, 5)
-    assert grid[2, 3] == uniform_array(3, Purpose.SCATTER, 2, 3)
-    back = uniform_array(3, Purpose.SCATTER, 0, np.arange(1000)[::-1])
-    assert np.array_equal(back[::-1], uniform_array(3, Purpose.SCATTER, 0, np.arange(1000)))
+    assert grid[2, 3] == uniform_array(3, Purpose.POPULATE, 2, 3)
+    back = uniform_array(3, Purpose.POPULATE, 0, np.arange(1000)[::-1])
+    assert np.array_equal(back[::-1], uniform_array(3, Purpose.POPULATE, 0, np.arange(1000)))
 
 
 def test_uniforms_are_uniform() -> None:

@@ -11,7 +11,7 @@ from tussock.cli.scans import ModelOption
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
-    from tussock.learn.beams import Beams
+    from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["compare"]
 
@@ -46,7 +46,7 @@ def compare(
     from tussock.learn.scores import compare as score_of
     from tussock.learn.through_box import through_box
     from tussock.plots.canvas import check_picture
-    from tussock.plots.comparison import draw_comparison
+    from tussock.plots.comparison import plot_comparison
 
     if picture is not None:
         check_picture(picture, force=force)
@@ -56,14 +56,14 @@ def compare(
         of_two = model if simulated.suffix.lower() == ".pcap" else None
         two = open_scan(simulated, model=of_two, turns=simulated_turns)
     if corners is not None:
-        one, two = (through_box(beams, corners) for beams in (one, two))
+        one, two = (through_box(pulses, corners) for pulses in (one, two))
     if not returns_only:
         _check_alike(real, one, simulated, two)
     else:
         one, two = one.select(one.hit), two.select(two.hit)
     score = score_of(one, two, angle_bin=math.radians(angle_deg), range_bin=range_m)
     if picture is not None:
-        draw_comparison(one, two, score, picture, title=f"{real.name} and {simulated.name}", force=force)
+        plot_comparison(one, two, score, picture, title=f"{real.name} and {simulated.name}", force=force)
     if as_json:
         print_json(score.plain())
         return
@@ -83,7 +83,7 @@ def compare(
         out.print(f"drew {picture}")
 
 
-def _check_alike(real: Path, one: Beams, simulated: Path, two: Beams) -> None:
+def _check_alike(real: Path, one: MeasuredPulses, simulated: Path, two: MeasuredPulses) -> None:
     """Pulses without return count in both scans or in none: hit rates would be those of the files, not of the scene."""
     if one.complete == two.complete:
         return

@@ -25,7 +25,7 @@ def demo(
     from tussock.cli.console import print_json, waiting
     from tussock.errors import OutputError
     from tussock.files.formats import save_frame
-    from tussock.plots.frame import draw_frame
+    from tussock.plots.frame import plot_frame
     from tussock.poses import Pose
     from tussock.scenes.courtyard import courtyard
     from tussock.sensors.catalogue import load_sensor
@@ -56,7 +56,7 @@ def demo(
     with waiting("writing", quiet=as_json):
         for file in files:
             save_frame(frame, file, force=force)
-        draw_frame(frame, picture, color="label", force=force)
+        plot_frame(frame, picture, color="label", force=force)
 
     names = {number: word for word, number in world.labels.items()}
     shares = {names[int(label)]: int((frame.label == label).sum()) for label in set(frame.label.tolist())}

@@ -20,9 +20,9 @@ def learn(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write (.volumes).")],
     voxel_m: Annotated[
         float | None,
-        typer.Option(help="Side of a voxel, or size of an ellipsoid [m]; chosen by held-out beams if not given."),
+        typer.Option(help="Side of a voxel, or size of an ellipsoid [m]; chosen by held-out pulses if not given."),
     ] = None,
-    tau: Annotated[float, typer.Option(help="Mahalanobis distance within which a beam meets a volume.")] = 2.0,
+    tau: Annotated[float, typer.Option(help="Mahalanobis distance within which a pulse meets a volume.")] = 2.0,
     partition: Annotated[str, typer.Option(help="voxels, two-means or growing.")] = "voxels",
     box: Annotated[
         str | None, typer.Option(help="Learn from the returns in x0,y0,z0,x1,y1,z1 only [m], in the scan's frame.")
@@ -37,14 +37,14 @@ def learn(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
-    """Learn small volumes, a Gaussian and a permeability each, from the beams of a scan."""
+    """Learn small volumes, a Gaussian and a permeability each, from the pulses of a scan."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.partition.voxels import check_voxel
     from tussock.plots.canvas import check_picture
-    from tussock.plots.volumes import draw_volumes
+    from tussock.plots.volumes import plot_volumes
     from tussock.scene.volumes import check_tau
     from tussock.scene_files.volume_file import check_volume_path, save_volumes
 
@@ -58,30 +58,30 @@ def learn(
         check_picture(picture, force=force)
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
-        beams = open_scan(capture, origin, trajectory, model, turns)
+        pulses = open_scan(capture, origin, trajectory, model, turns)
     doing = "learning" if voxel_m is not None else "choosing the size and learning"
     notes: list[str] = []
     with waiting(doing, quiet=as_json) as learned:
         volumes = learn_volumes(
-            beams, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads,  # type: ignore[arg-type]
+            pulses, voxel=voxel_m, method=partition, tau=tau, plain=plain, box=corners, threads=threads,  # type: ignore[arg-type]
             say=notes.append,
         )  # fmt: skip
     save_volumes(volumes, out, force=force)
     if picture is not None:
-        draw_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
+        plot_volumes(volumes, picture, title=f"Volumes learned from {capture.name}", force=force)
     about = volumes.meta
     if as_json:
         print_json(
             {
-                "beams": about["beams"], "returns": about["returns"], "volumes": len(volumes), "voxel_m": about["voxel_m"],
+                "pulses": about["pulses"], "returns": about["returns"], "volumes": len(volumes), "voxel_m": about["voxel_m"],
                 "partition": partition, "tau": tau, "bytes_per_volume": volumes.nbytes / len(volumes),
                 "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
                 "notes": notes, "files": [str(file) for file in (out, picture) if file is not None],
             }
         )  # fmt: skip
         return
-    how = "given" if voxel_m is not None else "chosen by held-out beams"
-    console.print(f"{capture.name}: {about['beams']:,} beams, {about['returns']:,} returns to learn from")
+    how = "given" if voxel_m is not None else "chosen by held-out pulses"
+    console.print(f"{capture.name}: {about['pulses']:,} pulses, {about['returns']:,} returns to learn from")
     console.print(
         f"{len(volumes):,} volumes at {about['voxel_m']:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
         f"{learned['seconds']:.1f} s"

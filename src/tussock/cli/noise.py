@@ -1,4 +1,4 @@
-"""``tussock noise``: how much vegetation scatters the range, and a scene that scatters as much."""
+"""``tussock noise``: how much vegetation spreads the range, and a scene that spreads it as much."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tussock.errors import InputError
 
 if TYPE_CHECKING:
     from tussock.learn.match_response import Match
-    from tussock.learn.range_spread import Scatter
+    from tussock.learn.range_spread import RangeSpread
 
 __all__ = ["noise"]
 
@@ -27,7 +27,7 @@ def noise(
     turns: TurnsOption = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw it to this PNG.")] = None,
     match: Annotated[
-        str | None, typer.Option(help="A scene whose vegetation shall scatter as much; needs --sensor and --out.")
+        str | None, typer.Option(help="A scene whose vegetation shall spread as much; needs --sensor and --out.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The scene file to write (.toml).")] = None,
     sensor: Annotated[str | None, typer.Option(help="The sensor that scans the scene.")] = None,
@@ -42,15 +42,15 @@ def noise(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
 ) -> None:
-    """Measure the range scatter of vegetation in a box: measured − expected range, ring by ring and in all."""
+    """Measure the range spread of vegetation in a box: measured − expected range, ring by ring and in all."""
     import numpy as np
 
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
     from tussock.cli.scans import open_scan, parse_box
-    from tussock.learn.range_spread import measure_scatter
+    from tussock.learn.range_spread import measure_range_spread
     from tussock.plots.canvas import check_picture
-    from tussock.plots.range_spread import draw_scatter
+    from tussock.plots.range_spread import plot_range_spread
     from tussock.scene_files.scene_save import check_scene_path
 
     given = [("--out", out), ("--sensor", sensor), ("--pose", pose), ("--match-box", match_box)]
@@ -65,18 +65,18 @@ def noise(
     corners = parse_box(box)
     inside = None if match_box is None else parse_box(match_box)
     with waiting("reading", quiet=as_json):
-        beams = open_scan(capture, origin, trajectory, model, turns)
-    scatter = measure_scatter(beams, corners, window=float(np.deg2rad(window_deg)))
+        pulses = open_scan(capture, origin, trajectory, model, turns)
+    spread = measure_range_spread(pulses, corners, window=float(np.deg2rad(window_deg)))
     found = None
     if match is not None and out is not None and sensor is not None:
         with waiting("matching", quiet=as_json):
-            found = _match(match, out, sensor, pose, scatter, inside, window_deg, frames, seed, threads, force)
+            found = _match(match, out, sensor, pose, spread, inside, window_deg, frames, seed, threads, force)
     if picture is not None:
-        draw_scatter(scatter, beams, picture, title=f"Range scatter in {capture.name}", force=force)
+        plot_range_spread(spread, pulses, picture, title=f"Range spread in {capture.name}", force=force)
     if as_json:
-        print_json(_plain(scatter, found))
+        print_json(_plain(spread, found))
         return
-    _print_table(scatter)
+    _print_table(spread)
     if picture is not None:
         console.print(f"drew {picture}")
     if found is not None:
@@ -88,7 +88,7 @@ def noise(
 
 
 def _match(
-    name: str, out: Path, sensor: str, pose: str | None, scatter: Scatter, box: list[float] | None, window_deg: float,
+    name: str, out: Path, sensor: str, pose: str | None, spread: RangeSpread, box: list[float] | None, window_deg: float,
     frames: int, seed: int | None, threads: int | None, force: bool,
 ) -> Match:  # fmt: skip
     import numpy as np
@@ -101,22 +101,22 @@ def _match(
     station = source.station(sensor, pose, None)
     assert station.sensor is not None
     found = match_response(
-        source.scene, station.sensor, station.place, scatter.variance, box=box, window=float(np.deg2rad(window_deg)),
+        source.scene, station.sensor, station.place, spread.variance, box=box, window=float(np.deg2rad(window_deg)),
         frames=frames, seed=source.seed if seed is None else seed, threads=threads,
     )  # fmt: skip
     save_scene(found.scene, out, force=force)
     return found
 
 
-def _plain(scatter: Scatter, found: Match | None) -> dict[str, Any]:
-    data: dict[str, Any] = scatter.plain() | {"alone": scatter.alone}
-    data["rings"] = [{"ring": ring} | part.plain() for ring, part in scatter.by_ring().items()]
+def _plain(spread: RangeSpread, found: Match | None) -> dict[str, Any]:
+    data: dict[str, Any] = spread.plain() | {"alone": spread.alone}
+    data["rings"] = [{"ring": ring} | part.plain() for ring, part in spread.by_ring().items()]
     if found is not None:
         data["match"] = {"sigma_m": found.sigma, "before": found.before.plain(), "after": found.after.plain()}
     return data
 
 
-def _print_table(scatter: Scatter) -> None:
+def _print_table(spread: RangeSpread) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -125,9 +125,9 @@ def _print_table(scatter: Scatter) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("ring", "points", "mean [m]", "variance [m²]", "σ of one range [m]"):
         table.add_column(escape(heading), justify="right")
-    rows: list[tuple[str, Scatter]] = [(str(ring), part) for ring, part in scatter.by_ring().items()]
-    for name, part in [*rows, ("all", scatter)]:
+    rows: list[tuple[str, RangeSpread]] = [(str(ring), part) for ring, part in spread.by_ring().items()]
+    for name, part in [*rows, ("all", spread)]:
         table.add_row(name, f"{part.count:,}", f"{part.mean:+.4f}", f"{part.variance:.4f}", f"{part.sigma:.4f}")
     console.print(table)
-    if scatter.alone:
-        console.print(f"{scatter.alone:,} points have no neighbour in their ring and are left out")
+    if spread.alone:
+        console.print(f"{spread.alone:,} points have no neighbour in their ring and are left out")

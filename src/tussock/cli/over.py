@@ -21,10 +21,10 @@ def draw_over(
     """Take a picture from where the sensor is when its frame starts, put the returns on it, and write it."""
     from tussock.cameras.render import look, render
     from tussock.files.images import save_image
-    from tussock.plots.overlay import draw_points
+    from tussock.plots.overlay import overlay_points
 
     start = float(frame.meta["start_s"])
     picture = render(world, camera, place, time=start, seed=seed, threads=threads)
     view = look(world, camera, place, time=start, depth_only=True, threads=threads)
     points = frame.select(frame.hit).world_xyz()
-    save_image(draw_points(picture.rgb, camera, picture.pose, points, ranges=view.range), out, force=force)
+    save_image(overlay_points(picture.rgb, camera, picture.pose, points, ranges=view.range), out, force=force)

@@ -77,9 +77,9 @@ def scan(
     from tussock.cli.render import open_camera
     from tussock.cli.scan_plan import plan_scan
     from tussock.cli.sources import parse_utc
-    from tussock.plots.frame import draw_frame
+    from tussock.plots.frame import plot_frame
     from tussock.whole_files import check_writable
-    from tussock.wire.recording import RUN_SUFFIXES
+    from tussock.wire.recording import RECORDING_SUFFIXES
     from tussock.wire.velodyne.encode import EPOCH
     from tussock.wire.velodyne.position import GeoOrigin
 
@@ -88,7 +88,7 @@ def scan(
     epoch = parse_utc(utc) if utc else EPOCH
     place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
     eye = open_camera(camera, None, None, {})
-    for target in (picture, over, into, None if out.suffix in RUN_SUFFIXES or end is not None else out):
+    for target in (picture, over, into, None if out.suffix in RECORDING_SUFFIXES or end is not None else out):
         if target is not None:
             check_writable(target, force=force)
     with waiting("building the scene", quiet=as_json) as built:
@@ -108,7 +108,7 @@ def scan(
     if picture or over or into:
         shown = shown or plan.frame(plan.frames[0])
         if picture:
-            draw_frame(shown, picture, force=force)
+            plot_frame(shown, picture, force=force)
         if over:
             draw_over(shown, plan.world, eye, plan.place, over, seed=plan.seed, threads=threads, force=force)
         if into:
@@ -151,10 +151,10 @@ def _check_words(
 ) -> None:  # fmt: skip
     """What can be refused before anything is opened."""
     from tussock.files.formats import format_of
-    from tussock.wire.recording import RUN_SUFFIXES
+    from tussock.wire.recording import RECORDING_SUFFIXES
 
-    if out.suffix not in RUN_SUFFIXES:
-        format_of(out, also=RUN_SUFFIXES)
+    if out.suffix not in RECORDING_SUFFIXES:
+        format_of(out, also=RECORDING_SUFFIXES)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be sensor or world", coords)
     if sensor is None and Path(scene).suffix.lower() not in (".tussock", ".blend"):

@@ -18,7 +18,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import frames_between, scan
 from tussock.trace.world import World
 from tussock.whole_files import check_writable
-from tussock.wire.recording import RUN_SUFFIXES, check_run, open_run
+from tussock.wire.recording import RECORDING_SUFFIXES, check_recording, open_recording
 from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["ScanPlan", "plan_scan"]
@@ -66,8 +66,8 @@ class ScanPlan:
         if self.numbered is not None:
             for done in self.numbered.scan(self.world, finished=self.finished):
                 yield done.number, done.frame
-        elif self.out.suffix in RUN_SUFFIXES:
-            with open_run(self.out, self.sensor, force=self.force, epoch=epoch, origin=origin) as run:
+        elif self.out.suffix in RECORDING_SUFFIXES:
+            with open_recording(self.out, self.sensor, force=self.force, epoch=epoch, origin=origin) as run:
                 for number in self.frames:
                     frame = self.frame(number)
                     run.write(frame)
@@ -106,8 +106,8 @@ def plan_scan(
     if not len(frames):
         raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {end:g} s")
     numbered, finished = None, []
-    if out.suffix in RUN_SUFFIXES:
-        check_run(out, device, force=force)
+    if out.suffix in RECORDING_SUFFIXES:
+        check_recording(out, device, force=force)
     elif end is not None:
         numbered = Run(
             source.scene, device, station.place, out, start, end,

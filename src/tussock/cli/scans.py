@@ -10,7 +10,7 @@ import typer
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
-    from tussock.learn.beams import Beams
+    from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["ModelOption", "OriginOption", "PathOption", "TurnsOption", "open_scan", "parse_box"]
 
@@ -45,13 +45,13 @@ def parse_box(text: str) -> list[float]:
 def open_scan(
     path: Path, origin: str | None = None, trajectory: Path | None = None, model: str | None = None,
     turns: str | None = None,
-) -> Beams:  # fmt: skip
-    """The beams of a file, read as the options say."""
-    from tussock.learn.readers.read_beams import load_beams
+) -> MeasuredPulses:  # fmt: skip
+    """The pulses of a file, read as the options say."""
+    from tussock.learn.readers.read_pulses import load_pulses
     from tussock.poses import Trajectory
 
     start = None if origin is None else _three(origin)
-    return load_beams(
+    return load_pulses(
         path,
         origin=start,
         trajectory=None if trajectory is None else Trajectory.load(trajectory),

@@ -44,10 +44,10 @@ def scenes(
     with waiting("growing the scene", quiet=as_json):
         scene = ready_scene(name, seed=seed) if name not in ("rods",) else ready_scene(name)
     if picture:
-        from tussock.plots.scene import draw_scene
+        from tussock.plots.scene import plot_scene
 
         with waiting("drawing", quiet=as_json):
-            draw_scene(scene, picture, ready_view(name), time=time, force=force)
+            plot_scene(scene, picture, ready_view(name), time=time, force=force)
     if save:
         save_scene(scene, save, force=force)
     rows = [

@@ -39,9 +39,9 @@ def sensors(
 
     sensor = load_sensor(name)
     if plot is not None:
-        from tussock.plots.sensor import draw_sensor
+        from tussock.plots.sensor import plot_sensor
 
-        draw_sensor(sensor, plot, force=force)
+        plot_sensor(sensor, plot, force=force)
         if as_json:
             print_json({"sensor": sensor.name, "picture": str(plot)})
         else:

@@ -31,7 +31,7 @@ def validate(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said
     from tussock.randomness import check_seed
-    from tussock.validate.experiment import Experiment, Run, experiment_names, load_experiment
+    from tussock.validate.experiment import Experiment, Trial, experiment_names, load_experiment
     from tussock.validate.numbers import number
     from tussock.validate.report import as_json as plain
     from tussock.validate.report import write_report
@@ -54,7 +54,7 @@ def validate(
         raise OutputError(f"{out}: cannot be made a folder ({error.strerror})") from None
     for path in (out / "report.html", out / "report.json", *([summary] if summary else [])):
         check_writable(path, force=force)
-    run = Run(quick=quick, seed=check_seed(seed), without=without)
+    trial = Trial(quick=quick, seed=check_seed(seed), without=without)
 
     columns = (
         SpinnerColumn(),
@@ -70,7 +70,7 @@ def validate(
             at = experiments.index(experiment)
             bar.update(task, completed=at, description=experiment.name + (f": {step}" if step else ""))
 
-        results = run_experiments(experiments, run, doing=show)
+        results = run_experiments(experiments, trial, doing=show)
     page, data = write_report(results, out, force=force)
     if summary:
         write_summary(results, summary, force=force)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["dead_rings"]
 
@@ -19,11 +19,11 @@ _FEWEST = 100
 _MOSTLY = 0.5
 
 
-def dead_rings(beams: Beams) -> NDArray[np.int64]:
+def dead_rings(pulses: MeasuredPulses) -> NDArray[np.int64]:
     """The rings that are dead, rising, shape (n,)."""
-    pulses = np.bincount(beams.rings)
-    returned = np.bincount(beams.rings, beams.hit) / np.maximum(pulses, 1)
+    fired = np.bincount(pulses.rings)
+    returned = np.bincount(pulses.rings, pulses.hit) / np.maximum(fired, 1)
     alive = returned > _MOSTLY
-    between = np.zeros(len(pulses), np.bool_)
+    between = np.zeros(len(fired), np.bool_)
     between[1:-1] = alive[:-2] & alive[2:]
-    return np.flatnonzero((returned == 0) & (pulses >= _FEWEST) & between)
+    return np.flatnonzero((returned == 0) & (fired >= _FEWEST) & between)

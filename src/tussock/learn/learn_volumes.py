@@ -1,6 +1,6 @@
 """From a scan to volumes in one call, as Python and the command line make it.
 
-Dead lasers are left out, the size is chosen where none is given, and what the beams could not teach is said.
+Dead lasers are left out, the size is chosen where none is given, and what the pulses could not teach is said.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
 from tussock.learn.dead_lasers import dead_rings
-from tussock.learn.learner import Method, learn
+from tussock.learn.fit_volumes import Method, fit_volumes
 from tussock.learn.likelihood import choose_voxel
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.scene.volumes import DEFAULT_TAU, Volumes
 
 __all__ = ["LearningWarning", "learn_volumes"]
@@ -30,7 +30,7 @@ def _warn(note: str) -> None:
 
 
 def learn_volumes(
-    beams: Beams,
+    pulses: MeasuredPulses,
     *,
     voxel: float | None = None,
     method: Method = "voxels",
@@ -40,24 +40,24 @@ def learn_volumes(
     threads: int | None = None,
     say: Callable[[str], None] = _warn,
 ) -> Volumes:
-    """Volumes from beams, in the beams' own frame; ``voxel`` [m] is chosen by held-out beams unless given.
+    """Volumes from pulses, in the pulses' own frame; ``voxel`` [m] is chosen by held-out pulses unless given.
 
-    The other options are those of `tussock.learn.learner.learn`. What was chosen and left out is in ``meta``:
+    The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
     ``voxel_m``, ``dead_rings``, and whether the pulses without return were there (``complete``). What is doubtful is
     told to ``say``, a line each; a `LearningWarning` unless told otherwise.
     """
-    dead = dead_rings(beams)
-    used = beams.select(~np.isin(beams.rings, dead)) if len(dead) else beams
+    dead = dead_rings(pulses)
+    used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses
     if voxel is None:
         voxel = choose_voxel(used, method=method, tau=tau, plain=plain, box=box, threads=threads)
-    volumes = learn(used, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
+    volumes = fit_volumes(used, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
     if volumes.meta["lone_returns"] == len(volumes):
         raise InputError(f"voxel: every voxel holds one point only, got {voxel:g} m; use larger voxels")
     if len(dead):
         rings = ", ".join(map(str, dead))
-        say(f"beams: left out as dead, for they never returned and their neighbours did: ring {rings}")
+        say(f"pulses: left out as dead, for they never returned and their neighbours did: ring {rings}")
     if volumes.meta["one_direction"]:
-        say("beams: all go in one direction, so volumes are guesses from any other; add beams from elsewhere")
-    if not beams.complete:
-        say("beams: none without a return is among them, so volumes stop too many at the rim of things")
+        say("pulses: all go in one direction, so volumes are guesses from any other; add pulses from elsewhere")
+    if not pulses.complete:
+        say("pulses: none without a return is among them, so volumes stop too many at the rim of things")
     return replace(volumes, meta=volumes.meta | {"dead_rings": dead.tolist()})

@@ -1,8 +1,8 @@
-"""How well volumes foretell beams that they were not learned from, and the voxel size that foretells best.
+"""How well volumes foretell pulses that they were not learned from, and the voxel size that foretells best.
 
-A beam that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
+A pulse that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
 then its range is normal with eqs (2) and (3) of Deschaud et al. (2012). That is a likelihood, exact and without
-drawing anything. `choose_voxel` learns from four fifths of the beams with ever smaller voxels and takes the size at
+drawing anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
 which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart.
 """
 
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
-from tussock.learn.beams import Beams
-from tussock.learn.learner import Method, learn
+from tussock.learn.fit_volumes import Method, fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
@@ -28,30 +28,30 @@ __all__ = ["choose_voxel", "log_likelihood"]
 
 _BLOCK = 2048
 _STEP = 0.002  # [m] a range counts as this wide, so that hits and misses are both probabilities
-_ASTRAY = 1e-3  # share of beams that no model explains: dust, birds, people
+_ASTRAY = 1e-3  # share of pulses that no model explains: dust, birds, people
 _HELD_OUT = 5  # one in so many
-_ENOUGH = 300_000  # beams that settle the choice
+_ENOUGH = 300_000  # pulses that settle the choice
 _FEWEST = 8  # returns to learn from
 _SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
 def log_likelihood(
-    volumes: Volumes, beams: Beams, *, box: Sequence[float] | None = None, threads: int | None = None
+    volumes: Volumes, pulses: MeasuredPulses, *, box: Sequence[float] | None = None, threads: int | None = None
 ) -> float:
-    """Mean natural logarithm of the probability of the beams' outcomes; higher is better, 0 is certain.
+    """Mean natural logarithm of the probability of the pulses' outcomes; higher is better, 0 is certain.
 
-    Where volumes were learned in a ``box``, a beam that ended outside it only says that it came as far as it did.
+    Where volumes were learned in a ``box``, a pulse that ended outside it only says that it came as far as it did.
     """
-    ranges, ends = beams.ranges, np.full(len(beams), beams.reach)
+    ranges, ends = pulses.ranges, np.full(len(pulses), pulses.reach)
     if box is not None:
-        elsewhere = beams.hit & ~beams.inside(box)
+        elsewhere = pulses.hit & ~pulses.inside(box)
         ranges, ends = np.where(elsewhere, np.nan, ranges), np.where(elsewhere, ranges, ends)
-    sums = np.zeros((len(beams) + _BLOCK - 1) // _BLOCK)
+    sums = np.zeros((len(pulses) + _BLOCK - 1) // _BLOCK)
     run_on_threads(
-        _likelihood, resolve_threads(threads), gaussians_of([volumes]), beams.origins, beams.directions, ranges, ends,
-        beams.reach, sums,
+        _likelihood, resolve_threads(threads), gaussians_of([volumes]), pulses.origins, pulses.directions, ranges, ends,
+        pulses.reach, sums,
     )  # fmt: skip
-    return float(sums.sum() / len(beams))
+    return float(sums.sum() / len(pulses))
 
 
 @kernel
@@ -108,7 +108,7 @@ def _likelihood_all(
 
 
 def choose_voxel(
-    beams: Beams,
+    pulses: MeasuredPulses,
     *,
     method: Method = "voxels",
     tau: float = DEFAULT_TAU,
@@ -118,28 +118,28 @@ def choose_voxel(
     threads: int | None = None,
     tried: Callable[[float, float], None] | None = None,
 ) -> float:
-    """The side of a voxel [m] that foretells held-out beams best; ``tried`` is told every size and its likelihood.
+    """The side of a voxel [m] that foretells held-out pulses best; ``tried`` is told every size and its likelihood.
 
     Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
     the first was the best, they grow from there in the same way.
     """
     chance = np.random.Generator(np.random.Philox(seed))
-    if len(beams) > _ENOUGH:
-        beams = beams.select(np.sort(chance.permutation(len(beams))[:_ENOUGH]))
-    held = chance.integers(0, _HELD_OUT, len(beams)) == 0
-    inside = beams.hit if box is None else beams.inside(box)
+    if len(pulses) > _ENOUGH:
+        pulses = pulses.select(np.sort(chance.permutation(len(pulses))[:_ENOUGH]))
+    held = chance.integers(0, _HELD_OUT, len(pulses)) == 0
+    inside = pulses.hit if box is None else pulses.inside(box)
     if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
-        raise InputError.of("beams", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
-    training, test = beams.select(~held), beams.select(held)
+        raise InputError.of("pulses", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
+    training, test = pulses.select(~held), pulses.select(held)
 
     def foretold(size: float) -> float:
-        volumes = learn(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        volumes = fit_volumes(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
         likelihood = log_likelihood(volumes, test, box=box, threads=threads)
         if tried is not None:
             tried(size, likelihood)
         return likelihood
 
-    first = _tenth(beams.points[inside])
+    first = _tenth(pulses.points[inside])
     best_size, best = first, foretold(first)
     for step in (1 / math.sqrt(2), math.sqrt(2)):
         if step > 1 and best_size != first:

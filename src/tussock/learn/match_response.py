@@ -1,4 +1,4 @@
-"""The response of a scene's vegetation at which a simulated scan scatters like a real one.
+"""The response of a scene's vegetation at which a simulated scan spreads the range like a real one.
 
 Mattes and Pace (Neya Systems, 2021), section 4.1 and table 1: the variance of measured − expected range was 1.594 m² in
 a real scan and 0.587 m² in a simulated one of plain shapes; what is missing is given to the tagged shapes as Gaussian
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.learn.beams import beams_of, joined_beams
-from tussock.learn.range_spread import WINDOW, Scatter, measure_scatter
+from tussock.learn.measured_pulses import join_pulses, measured_pulses
+from tussock.learn.range_spread import WINDOW, RangeSpread, measure_range_spread
 from tussock.poses import Pose, Trajectory
 from tussock.scene.response import VegetationResponse, effective_response
 from tussock.scene.scene import Scene, SceneObject
@@ -36,14 +36,14 @@ _LARGEST_SIGMA = 100.0
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A scene whose vegetation scatters as wanted."""
+    """A scene whose vegetation spreads the range as wanted."""
 
     scene: Scene
     sigma: float
     """[m] of the response that it was given"""
-    before: Scatter
+    before: RangeSpread
     """without any response"""
-    after: Scatter
+    after: RangeSpread
     """with it, measured in scans of their own"""
 
 
@@ -73,30 +73,30 @@ def match_response(
             f"scene {scene.name!r}: no shape responds as vegetation; give one the tag 'vegetation' or a response"
         )
 
-    def scatter(sigma: float, first: int) -> Scatter:
+    def spread(sigma: float, first: int) -> RangeSpread:
         world = World(with_response(scene, VegetationResponse(sigma_m=sigma)))
         seen = [
             scan(world, sensor, pose, seed=seed, frame=first + k, keep_misses=True, threads=threads)
             for k in range(frames)
         ]
-        beams = joined_beams([beams_of(frame) for frame in seen])
+        pulses = join_pulses([measured_pulses(frame) for frame in seen])
         chosen = None if box is not None else np.concatenate([_first_of(frame, numbers) for frame in seen])
-        return measure_scatter(beams, box, window=window, chosen=chosen)
+        return measure_range_spread(pulses, box, window=window, chosen=chosen)
 
-    before = scatter(0.0, 0)
+    before = spread(0.0, 0)
     if before.variance >= wanted:
         raise InputError.of(
-            "match", f"the scene already scatters by {before.variance:.4g} m² without a response", f"{wanted:.4g} m²",
+            "match", f"the scene already spreads ranges by {before.variance:.4g} m² without a response", f"{wanted:.4g} m²",
             "use coarser shapes, or a box with vegetation only",
         )  # fmt: skip
     share = 1 + float(np.mean(1 / before.neighbours))
     sigma = float(np.sqrt((wanted - before.variance) / share))
     low, high = 0.0, np.inf
     for _ in range(_MOST_SCANS):
-        found = scatter(sigma, 0).variance
+        found = spread(sigma, 0).variance
         if abs(found - wanted) <= _CLOSE * wanted:
             fitted = with_response(scene, VegetationResponse(sigma_m=round(sigma, 4)))
-            return Match(fitted, round(sigma, 4), before, scatter(round(sigma, 4), frames))
+            return Match(fitted, round(sigma, 4), before, spread(round(sigma, 4), frames))
         low, high = (sigma, high) if found < wanted else (low, sigma)
         if low > _LARGEST_SIGMA:
             break
@@ -149,6 +149,6 @@ def _responding_materials(thing: SceneObject) -> NDArray[np.bool_]:
 
 
 def _first_of(frame: Frame, numbers: list[int]) -> NDArray[np.bool_]:
-    """Of the rows that `beams_of` keeps, those that met one of the objects."""
+    """Of the rows that `measured_pulses` keeps, those that met one of the objects."""
     first = frame.return_number <= 1
     return np.isin(frame.object_id[first], numbers)

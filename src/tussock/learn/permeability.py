@@ -2,7 +2,7 @@
 
 Deschaud et al. (2012), section III.C: ρ = m/(m+n). A pulse ends in the volume that its return was put into by the
 partition; it passes the volumes that it meets before. Both are told by the very walk that simulates volumes, so
-what is counted is what will be drawn. Beams are walked in parallel.
+what is counted is what will be drawn. Pulses are walked in parallel.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.volume_cells import new_walk, start_walk
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
 
-__all__ = ["closure_of", "count_beams"]
+__all__ = ["closure_of", "count_pulses"]
 
-_BLOCK = 2048  # beams a thread takes at a time
+_BLOCK = 2048  # pulses a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
-_ENOUGH = 60_000  # beams that settle the closures
-_NOTHING_LEFT = 1e-3  # of a beam, after which nobody gets away
-_UNIT = 2.0**24  # shares of beams are added as whole numbers, so that their order, and the threads, do not matter
+_ENOUGH = 60_000  # pulses that settle the closures
+_NOTHING_LEFT = 1e-3  # of a pulse, after which nobody gets away
+_UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
 
 
-def count_beams(
-    gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], threads: int
+def count_pulses(
+    gaussians: Gaussians, pulses: MeasuredPulses, labels: NDArray[np.int64], threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Pulses that passed and that ended in each shell of each volume, both (volumes, shells + 1).
 
@@ -44,7 +44,16 @@ def count_beams(
     passed = np.zeros((workers, volumes, shells + 1), np.uint32)
     ended = np.zeros((workers, volumes, shells + 1), np.uint32)
     run_on_threads(
-        _count, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, passed, ended
+        _count,
+        workers,
+        gaussians,
+        pulses.origins,
+        pulses.directions,
+        pulses.ranges,
+        labels,
+        pulses.reach,
+        passed,
+        ended,
     )
     for more in range(1, workers):
         passed[0] += passed[more]
@@ -95,22 +104,26 @@ def _count_all(
 
 
 def closure_of(
-    gaussians: Gaussians, beams: Beams, labels: NDArray[np.int64], without_own: NDArray[np.float32], threads: int
+    gaussians: Gaussians,
+    pulses: MeasuredPulses,
+    labels: NDArray[np.int64],
+    without_own: NDArray[np.float32],
+    threads: int,
 ) -> NDArray[np.float64]:
     """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
 
     Where few are expected, it is drawn towards that of the volumes around it, and theirs towards that of the whole
-    model: of the ground nothing gets away, of a crown before the sky much does. A sample of the beams is enough.
+    model: of the ground nothing gets away, of a crown before the sky much does. A sample of the pulses is enough.
 
-    A beam says nothing of others like it in the volume that its own return made: there it counts as if it had not been
+    A pulse says nothing of others like it in the volume that its own return made: there it counts as if it had not been
     seen. ``without_own`` (volumes, shells) is what the permeability is then to be multiplied with.
     """
     workers = min(threads, _MOST_COPIES)
-    share = min(1.0, _ENOUGH / len(beams))
+    share = min(1.0, _ENOUGH / len(pulses))
     expected = np.zeros((workers, len(gaussians.means)), np.int64)
     observed = np.zeros((workers, len(gaussians.means)), np.int64)
     run_on_threads(
-        _escape, workers, gaussians, beams.origins, beams.directions, beams.ranges, labels, beams.reach, share,
+        _escape, workers, gaussians, pulses.origins, pulses.directions, pulses.ranges, labels, pulses.reach, share,
         without_own, expected, observed,
     )  # fmt: skip
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
@@ -164,7 +177,7 @@ def _escape_all(
     without_own = borrowed(without_own)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
-            # Scattered over the beams, so that no laser is favoured.
+            # Spread over the pulses, so that no laser is favoured.
             if np.uint32(b * 2654435761) >= share * 2.0**32:
                 continue
             ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
@@ -179,7 +192,7 @@ def _escape_all(
                     break
                 if shell < 0:
                     continue
-                # A beam that ended in front of a volume, on something else, does not tell what would have become of it.
+                # A pulse that ended in front of a volume, on something else, does not tell what would have become of it.
                 known = known and (labels[b] >= 0 or t < end)
                 passing = gaussians.shells[i, shell] / WHOLE
                 if i == labels[b]:

@@ -1,13 +1,13 @@
-"""How much vegetation scatters the range, measured in a scan.
+"""How much vegetation spreads the range, measured in a scan.
 
 Mattes and Pace (Neya Systems, 2021), section 3.1. A box selects vegetation. The expected range of a point is the mean
 of its neighbours in the box, in the same ring and revolution and near in *angle*: near in space would hide the very
-scatter that is measured. What is reported is mean and variance of measured − expected, as in their table 1.
+spread that is measured. What is reported is mean and variance of measured − expected, as in their table 1.
 
 The expectation is itself uncertain: the mean of k independent neighbours, the point itself left out, adds σ²/k, so the
-difference has the variance σ²(1 + 1/k). `Scatter.variance` is the plain one of the paper; `Scatter.sigma` is the spread
+difference has the variance σ²(1 + 1/k). `RangeSpread.variance` is the plain one of the paper; `RangeSpread.sigma` is the spread
 of a single range, with that factor taken out point by point. Both hold the shape of what is scanned as well as its
-scatter: a slope cancels in a window, a step or a gap does not.
+spread: a slope cancels in a window, a step or a gap does not.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["WINDOW", "Scatter", "measure_scatter"]
+__all__ = ["WINDOW", "RangeSpread", "measure_range_spread"]
 
 WINDOW = float(np.deg2rad(1.0))
 """[rad] half width of the window of neighbours"""
@@ -31,7 +31,7 @@ _FLAT_RING = float(np.deg2rad(3.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Scatter:
+class RangeSpread:
     """Measured − expected range of points that have a neighbour."""
 
     differences: NDArray[np.float64]
@@ -64,11 +64,11 @@ class Scatter:
         """[m] spread of a single range"""
         return float(np.sqrt((self.differences**2 / (1 + 1 / self.neighbours)).mean()))
 
-    def of_ring(self, ring: int) -> Scatter:
+    def of_ring(self, ring: int) -> RangeSpread:
         mine = self.rings == ring
-        return Scatter(self.differences[mine], self.neighbours[mine], self.rings[mine], self.points[mine])
+        return RangeSpread(self.differences[mine], self.neighbours[mine], self.rings[mine], self.points[mine])
 
-    def by_ring(self) -> dict[int, Scatter]:
+    def by_ring(self) -> dict[int, RangeSpread]:
         """One for each ring that has points, from ring 0 up."""
         return {int(ring): self.of_ring(int(ring)) for ring in np.unique(self.rings)}
 
@@ -77,25 +77,25 @@ class Scatter:
         return {"points": self.count, "mean_m": self.mean, "variance_m2": self.variance, "sigma_m": self.sigma}
 
 
-def measure_scatter(
-    beams: Beams,
+def measure_range_spread(
+    pulses: MeasuredPulses,
     box: Sequence[float] | None = None,
     *,
     window: float = WINDOW,
     chosen: NDArray[np.bool_] | None = None,
-) -> Scatter:
-    """Scatter of the ranges of the returns in ``box`` (lowest corner, highest corner) [m] that are ``chosen`` (n,).
+) -> RangeSpread:
+    """Spread of the ranges of the returns in ``box`` (lowest corner, highest corner) [m] that are ``chosen`` (n,).
 
     Neighbours lie within ``window`` [rad] to either side, and are themselves in the box and chosen.
     """
     if not (np.isfinite(window) and window > 0):
         raise InputError.of("window", "must be an angle above 0", window)
-    inside = beams.hit if box is None else beams.inside(box)
+    inside = pulses.hit if box is None else pulses.inside(box)
     if chosen is not None:
         inside = inside & chosen
     if not inside.any():
         raise InputError("noise: there are no returns of vegetation to measure")
-    found = beams.select(inside)
+    found = pulses.select(inside)
     _check_rings(found)
     angle, ranges, group = _along_rings(found)
     # Groups of one ring in one revolution stand further apart than any window on one long axis.
@@ -113,24 +113,24 @@ def measure_scatter(
         )  # fmt: skip
     expected = (sums[end] - sums[first] - ranges)[some] / others[some]
     rows = order[some]
-    return Scatter(
+    return RangeSpread(
         ranges[some] - expected, others[some], found.rings[rows], found.points[rows], alone=int((~some).sum())
     )
 
 
-def _along_rings(beams: Beams) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _along_rings(pulses: MeasuredPulses) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Angle along the ring [rad], without a jump where most points are, range [m], and a number for ring and turn."""
-    turned = np.exp(1j * beams.azimuths)
+    turned = np.exp(1j * pulses.azimuths)
     middle = turned.mean()
     angle = np.angle(turned * np.conj(middle / max(abs(middle), 1e-12)))
-    group = beams.turns.astype(np.int64) * (int(beams.rings.max()) + 1) + beams.rings
-    return angle, beams.ranges, group
+    group = pulses.turns.astype(np.int64) * (int(pulses.rings.max()) + 1) + pulses.rings
+    return angle, pulses.ranges, group
 
 
-def _check_rings(beams: Beams) -> None:
-    """Points without rings would all be neighbours: the scatter would be the shape of the scene."""
-    rise = np.arcsin(np.clip(beams.directions[:, 2], -1, 1))
-    if len(np.unique(beams.rings)) == 1 and np.ptp(rise) > _FLAT_RING:
+def _check_rings(pulses: MeasuredPulses) -> None:
+    """Points without rings would all be neighbours: the spread would be the shape of the scene."""
+    rise = np.arcsin(np.clip(pulses.directions[:, 2], -1, 1))
+    if len(np.unique(pulses.rings)) == 1 and np.ptp(rise) > _FLAT_RING:
         raise InputError.of(
             "rings", "must be known: neighbours are points of the same ring", "one ring for all points",
             "use a capture, a frame, or a file with a field ring",

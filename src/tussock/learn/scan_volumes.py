@@ -1,7 +1,7 @@
-"""Simulating volumes alone: the beams that would come of given rays, without scene or sensor.
+"""Simulating volumes alone: the pulses that would come of given rays, without scene or sensor.
 
 The same kernel as in the scan loop, for scores and experiments. In a scene, `tussock.scan` mixes volumes with
-surfaces, beams with spread and receivers.
+surfaces, pulses with spread and receivers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.randomness import check_seed, seed_key
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
@@ -27,8 +27,8 @@ _BLOCK = 2048
 
 
 def simulate_volumes(
-    volumes: Volumes | Gaussians, like: Beams, *, seed: int = 0, frame: int = 0, threads: int | None = None
-) -> Beams:
+    volumes: Volumes | Gaussians, like: MeasuredPulses, *, seed: int = 0, frame: int = 0, threads: int | None = None
+) -> MeasuredPulses:
     """Fire the pulses of ``like`` again, into the volumes (in the same frame); the outcome in place of the ranges."""
     tables = volumes if isinstance(volumes, Gaussians) else gaussians_of([volumes])
     ranges, met = simulate_ranges(

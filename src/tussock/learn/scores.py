@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["ANGLE_BIN", "QUANTILES", "RANGE_BIN", "Score", "bhattacharyya", "compare"]
 
@@ -57,7 +57,9 @@ class Score:
         }
 
 
-def compare(real: Beams, simulated: Beams, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN) -> Score:
+def compare(
+    real: MeasuredPulses, simulated: MeasuredPulses, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN
+) -> Score:
     """Score a simulated scan against a real one; bins [rad] and [m]."""
     return Score(
         bhattacharyya(real, simulated, angle_bin=angle_bin, range_bin=range_bin),
@@ -71,7 +73,7 @@ def compare(real: Beams, simulated: Beams, *, angle_bin: float = ANGLE_BIN, rang
 
 
 def bhattacharyya(
-    real: Beams, simulated: Beams, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN
+    real: MeasuredPulses, simulated: MeasuredPulses, *, angle_bin: float = ANGLE_BIN, range_bin: float = RANGE_BIN
 ) -> float:
     """−ln Σ √(p·q) over laser, angle and range, pulses without return included."""
     for name, width in (("angle bin", angle_bin), ("range bin", range_bin)):
@@ -84,20 +86,22 @@ def bhattacharyya(
     return float(-np.log(min(shared, 1.0))) if shared > 0 else float("inf")
 
 
-def _histogram(beams: Beams, angle_bin: float, range_bin: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _histogram(
+    pulses: MeasuredPulses, angle_bin: float, range_bin: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The keys of the bins that are not empty, and their shares."""
-    angle = np.rint(np.mod(beams.azimuths, 2 * np.pi) / angle_bin).astype(np.int64)
+    angle = np.rint(np.mod(pulses.azimuths, 2 * np.pi) / angle_bin).astype(np.int64)
     angle %= max(1, int(np.rint(2 * np.pi / angle_bin)))
-    along = np.where(beams.hit, np.rint(np.nan_to_num(beams.ranges) / range_bin) + 1, 0).astype(np.int64)
+    along = np.where(pulses.hit, np.rint(np.nan_to_num(pulses.ranges) / range_bin) + 1, 0).astype(np.int64)
     if angle.max() >= 2**22 or along.max() >= 2**25:
         raise InputError.of("bins", "are too fine for these ranges and angles", (angle_bin, range_bin))
-    key = (beams.rings.astype(np.int64) << 47) | (angle << 25) | along
+    key = (pulses.rings.astype(np.int64) << 47) | (angle << 25) | along
     keys, counts = np.unique(key, return_counts=True)
-    return keys, counts / len(beams)
+    return keys, counts / len(pulses)
 
 
-def _quantiles(beams: Beams) -> tuple[float, ...]:
-    ranges = beams.ranges[beams.hit]
+def _quantiles(pulses: MeasuredPulses) -> tuple[float, ...]:
+    ranges = pulses.ranges[pulses.hit]
     if not len(ranges):
         return (float("nan"),) * len(QUANTILES)
     return tuple(float(v) for v in np.quantile(ranges, QUANTILES))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
 from tussock.randomness import Purpose, normal_array
 from tussock.scene.mesh import Mesh
@@ -34,15 +34,15 @@ _SPACING_NEIGHBOURS = 16  # as PyMeshLab measures spacing: 2 √(d²₁₆ / 16)
 _NORMAL_NEIGHBOURS = 24
 
 
-def surface_mesh(beams: Beams, *, cell: float = 0.01, kernel: float = 0.04) -> Mesh:
-    """The surface through the returns of ``beams``, in their frame; ``cell`` and ``kernel`` [m]."""
+def surface_mesh(pulses: MeasuredPulses, *, cell: float = 0.01, kernel: float = 0.04) -> Mesh:
+    """The surface through the returns of ``pulses``, in their frame; ``cell`` and ``kernel`` [m]."""
     meshlab = _meshlab()
     for name, size in (("cell", cell), ("kernel", kernel)):
         if not (np.isfinite(size) and size > 0):
             raise InputError.of(f"surface {name}", "must be a length above 0 [m]", size)
-    points = beams.points[beams.hit]
+    points = pulses.points[pulses.hit]
     if len(points) < _SPACING_NEIGHBOURS + 1:
-        raise InputError.of("beams", f"need {_SPACING_NEIGHBOURS + 1} returns or more for a surface", len(points))
+        raise InputError.of("pulses", f"need {_SPACING_NEIGHBOURS + 1} returns or more for a surface", len(points))
     fine, weights = _averaged(points, np.ones(len(points)), cell / 2)
     middle = fine.mean(0)  # MeshLab computes in single precision
     fine -= middle
@@ -52,7 +52,7 @@ def surface_mesh(beams: Beams, *, cell: float = 0.01, kernel: float = 0.04) -> M
     near, _ = cKDTree(thin).query(thin, _SPACING_NEIGHBOURS + 1)
     spacing = 2 * near[:, -1] / np.sqrt(_SPACING_NEIGHBOURS)
     cloud = meshlab.MeshSet()
-    normals = _normals(thin, beams.origins.mean(0) - middle, 2.5 * kernel)
+    normals = _normals(thin, pulses.origins.mean(0) - middle, 2.5 * kernel)
     cloud.add_mesh(meshlab.Mesh(vertex_matrix=thin, v_normals_matrix=normals))
     longest = float(np.ptp(thin, axis=0).max())
     cloud.generate_marching_cubes_rimls(
@@ -113,7 +113,7 @@ def _normals(points: NDArray[np.float64], viewpoint: NDArray[np.float64], radius
     return thinnest * np.where(side == 0, 1.0, side)[:, None]
 
 
-def scan_surface(mesh: Mesh, like: Beams, *, sigma: float = SURFACE_SIGMA, seed: int = 0) -> Beams:
+def scan_surface(mesh: Mesh, like: MeasuredPulses, *, sigma: float = SURFACE_SIGMA, seed: int = 0) -> MeasuredPulses:
     """Fire the pulses of ``like`` at a mesh in the same frame: one ray each, Gaussian range noise [m]."""
     from tussock.trace.rays import trace_rays
     from tussock.trace.world import World

@@ -1,4 +1,4 @@
-"""Which beams have to do with a box: those whose line passes through it, wherever they ended.
+"""Which pulses have to do with a box: those whose line passes through it, wherever they ended.
 
 Points in a box say nothing of the pulses that went through it. Hit rates and scores of a part of a scan need both.
 """
@@ -10,24 +10,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
 from tussock.learn.box import box_corners
+from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["through_box"]
 
 
-def through_box(beams: Beams, box: Sequence[float]) -> Beams:
-    """The beams whose line, from the sensor on, meets a box (x0, y0, z0, x1, y1, z1) [m]."""
+def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
+    """The pulses whose line, from the sensor on, meets a box (x0, y0, z0, x1, y1, z1) [m]."""
     low, high = box_corners(box)
-    # The three slabs: a beam is in the box from the last that it enters to the first that it leaves.
+    # The three slabs: a pulse is in the box from the last that it enters to the first that it leaves.
     with np.errstate(divide="ignore", invalid="ignore"):
-        one = (low - beams.origins) / beams.directions
-        two = (high - beams.origins) / beams.directions
-    inside = (beams.origins >= low) & (beams.origins <= high)
-    along = beams.directions == 0
+        one = (low - pulses.origins) / pulses.directions
+        two = (high - pulses.origins) / pulses.directions
+    inside = (pulses.origins >= low) & (pulses.origins <= high)
+    along = pulses.directions == 0
     enter = np.where(along, np.where(inside, -np.inf, np.inf), np.minimum(one, two)).max(1)
     leave = np.where(along, np.where(inside, np.inf, -np.inf), np.maximum(one, two)).min(1)
     meets = (enter <= leave) & (leave >= 0)
     if not meets.any():
-        raise InputError.of("box", "no beam passes through the box", list(box))
-    return beams.select(meets)
+        raise InputError.of("box", "no pulse passes through the box", list(box))
+    return pulses.select(meets)

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scores import QUANTILES, Score
 from tussock.plots.canvas import MEASURED, QUIET, SIMULATED, picture
 
-__all__ = ["draw_comparison"]
+__all__ = ["plot_comparison"]
 
 
-def draw_comparison(
-    real: Beams, simulated: Beams, score: Score, path: Path | str, *, title: str = "Real and simulated",
+def plot_comparison(
+    real: MeasuredPulses, simulated: MeasuredPulses, score: Score, path: Path | str, *, title: str = "Real and simulated",
     force: bool = False,
 ) -> None:  # fmt: skip
     """Draw both scans and what tells them apart, and write it to ``path`` as PNG."""
@@ -40,21 +40,21 @@ def draw_comparison(
             max(int(real.rings.max()), int(simulated.rings.max())),
         )
         images = [figure.add_subplot(grid[row, :]) for row in (0, 1)]
-        for axes, beams, name in zip(images, (real, simulated), ("Real", "Simulated"), strict=True):
-            drawn = _draw_image(axes, beams, centre, half, low, high)
+        for axes, pulses, name in zip(images, (real, simulated), ("Real", "Simulated"), strict=True):
+            drawn = _plot_image(axes, pulses, centre, half, low, high)
             axes.set_ylim(rings[0] - 0.5, rings[1] + 0.5)
-            axes.set_title(f"{name} · {len(beams):,} pulses")
+            axes.set_title(f"{name} · {len(pulses):,} pulses")
         box = images[1].get_position()
         bar_axes = figure.add_axes((0.93, box.y0, 0.012, images[0].get_position().y1 - box.y0))
         bar = figure.colorbar(drawn, cax=bar_axes, label="range [m]", ticks=_ticks(low, high), format="%g")
         bar.outline.set_visible(False)
-        _draw_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
-        _draw_quantiles(figure.add_subplot(grid[2, 1]), score)
+        _plot_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
+        _plot_quantiles(figure.add_subplot(grid[2, 1]), score)
 
 
-def _limits(*scans: Beams) -> tuple[float, float]:
+def _limits(*scans: MeasuredPulses) -> tuple[float, float]:
     """[m] what the scale of ranges spans"""
-    ranges = np.concatenate([beams.ranges[beams.hit] for beams in scans])
+    ranges = np.concatenate([pulses.ranges[pulses.hit] for pulses in scans])
     if not len(ranges):
         return 0.0, 1.0
     low, high = np.percentile(ranges, (0.5, 99))
@@ -74,25 +74,25 @@ def _ticks(low: float, high: float) -> list[float]:
     return kept
 
 
-def _view(beams: Beams) -> tuple[float, float]:
+def _view(pulses: MeasuredPulses) -> tuple[float, float]:
     """Middle and half width [rad] of the azimuths."""
-    turned = np.exp(1j * beams.azimuths)
+    turned = np.exp(1j * pulses.azimuths)
     middle = float(np.angle(turned.mean()))
     half = float(np.abs(np.angle(turned * np.exp(-1j * middle))).max())
     return (0.0, np.pi) if half > np.deg2rad(150) else (middle, half + 1e-3)
 
 
-def _draw_image(axes: Any, beams: Beams, centre: float, half: float, low: float, high: float) -> Any:
+def _plot_image(axes: Any, pulses: MeasuredPulses, centre: float, half: float, low: float, high: float) -> Any:
     from matplotlib.colors import PowerNorm
 
-    off = np.angle(np.exp(1j * (beams.azimuths - centre)))
-    columns = _columns(beams, half)
-    rows = int(beams.rings.max()) + 1
+    off = np.angle(np.exp(1j * (pulses.azimuths - centre)))
+    columns = _columns(pulses, half)
+    rows = int(pulses.rings.max()) + 1
     seen = np.abs(off) <= half
     column = np.clip(((half - off) / (2 * half) * columns).astype(np.int64), 0, columns - 1)
-    pixel = (beams.rings.astype(np.int64) * columns + column)[seen & beams.hit]
+    pixel = (pulses.rings.astype(np.int64) * columns + column)[seen & pulses.hit]
     image = np.full(rows * columns, np.nan)
-    used, medians = _medians(pixel, beams.ranges[seen & beams.hit])
+    used, medians = _medians(pixel, pulses.ranges[seen & pulses.hit])
     image[used] = medians
     left, right = np.rad2deg([centre + half, centre - half])
     drawn = axes.imshow(
@@ -103,10 +103,10 @@ def _draw_image(axes: Any, beams: Beams, centre: float, half: float, low: float,
     return drawn
 
 
-def _columns(beams: Beams, half: float) -> int:
+def _columns(pulses: MeasuredPulses, half: float) -> int:
     """About one pulse a pixel and turn."""
-    pulses = len(beams) / max(len(np.unique(beams.turns)), 1) / max(len(np.unique(beams.rings)), 1)
-    return int(np.clip(0.9 * pulses, 16, 1200)) if half > 0 else 16
+    columns = len(pulses) / max(len(np.unique(pulses.turns)), 1) / max(len(np.unique(pulses.rings)), 1)
+    return int(np.clip(0.9 * columns, 16, 1200)) if half > 0 else 16
 
 
 def _medians(group: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -116,17 +116,17 @@ def _medians(group: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDA
     return used, values[order][start + count // 2]
 
 
-def _draw_ranges(axes: Any, real: Beams, simulated: Beams, high: float) -> None:
+def _plot_ranges(axes: Any, real: MeasuredPulses, simulated: MeasuredPulses, high: float) -> None:
     edges = np.linspace(0, high, 121)
-    for beams, color, name in ((real, MEASURED, "real"), (simulated, SIMULATED, "simulated")):
-        count, _ = np.histogram(beams.ranges[beams.hit], edges)
-        axes.stairs(count / len(beams) / (edges[1] - edges[0]), edges, color=color, linewidth=1.4, label=name)
+    for pulses, color, name in ((real, MEASURED, "real"), (simulated, SIMULATED, "simulated")):
+        count, _ = np.histogram(pulses.ranges[pulses.hit], edges)
+        axes.stairs(count / len(pulses) / (edges[1] - edges[0]), edges, color=color, linewidth=1.4, label=name)
     axes.set(xlabel="range [m]", ylabel="share of pulses [1/m]", title="Ranges", xlim=(0, high))
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, fontsize=8)
 
 
-def _draw_quantiles(axes: Any, score: Score) -> None:
+def _plot_quantiles(axes: Any, score: Score) -> None:
     names = [f"{share:.0%}" for share in QUANTILES]
     axes.bar(names, score.quantile_differences, color=SIMULATED, width=0.6)
     axes.axhline(0, color=QUIET, linewidth=0.8)

@@ -21,7 +21,7 @@ from tussock.frames.frame import Frame
 from tussock.scene.labels import LABELS
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["LABEL_COLORS", "Color", "draw_frame"]
+__all__ = ["LABEL_COLORS", "Color", "plot_frame"]
 
 Color = Literal["range", "intensity", "label", "height"]
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ SPARE_COLORS = ("#e05c8a", "#7fb7be", "#d3f8e2", "#e4c1f9", "#f694c1", "#ede7b1"
 """for labels that a scene brings of its own, chosen by their number"""
 
 
-def draw_frame(
+def plot_frame(
     frame: Frame, path: Path | str, *, color: Color = "range", title: str | None = None, force: bool = False
 ) -> None:
     """Draw the returns of ``frame`` and write them to ``path`` as PNG."""
@@ -133,9 +133,9 @@ def draw_frame(
             left=0.06, right=0.935 if color != "label" else 0.86, top=0.885, bottom=0.06, hspace=0.17, wspace=0.025,
         )  # fmt: skip
         above, image = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[1, 0])
-        _draw_from_above(above, returns, points, path_xyz, paint)
-        _draw_range_image(image, returns, paint)
-        _draw_key(figure, figure.add_subplot(grid[:, 1]), paint)
+        _plot_from_above(above, returns, points, path_xyz, paint)
+        _plot_range_image(image, returns, paint)
+        _plot_key(figure, figure.add_subplot(grid[:, 1]), paint)
         figure.text(0.06, 0.962, title or _title(frame), fontsize=16, fontweight="bold", va="center")
         figure.text(0.06, 0.932, _subtitle(frame), fontsize=10, color="#9aa5b1", va="center")
         with whole_file(path, force=force) as part:
@@ -215,7 +215,7 @@ def _own_labels(labels: Any) -> dict[int, str]:
     return {number: str(name) for name, number in labels.items() if isinstance(number, int)}
 
 
-def _draw_from_above(axes: Any, returns: Frame, points: Floats, path: Floats, paint: _Paint) -> None:
+def _plot_from_above(axes: Any, returns: Frame, points: Floats, path: Floats, paint: _Paint) -> None:
     centre = path[len(path) // 2]
     width, height = axes.get_position().size * (WIDTH_IN, HEIGHT_IN)
     left, right, low, high = _view(points, centre, width / height)
@@ -267,7 +267,7 @@ def _ring_radii(farthest: float, half_height: float) -> list[float]:
     return [step * k for k in range(1, int(farthest / step) + 1)]
 
 
-def _draw_range_image(axes: Any, returns: Frame, paint: _Paint) -> None:
+def _plot_range_image(axes: Any, returns: Frame, paint: _Paint) -> None:
     axes.set_title("As the sensor sees it")
     axes.set_xlabel("azimuth [°]", labelpad=1)
     axes.set_ylabel("elevation [°]")
@@ -323,7 +323,7 @@ def _columns(azimuth: Floats, row: NDArray[np.int64], rows: int) -> int:
     return int(np.clip(0.95 * steps, 32, 1400))
 
 
-def _draw_key(figure: Any, axes: Any, paint: _Paint) -> None:
+def _plot_key(figure: Any, axes: Any, paint: _Paint) -> None:
     if not paint.entries:
         from matplotlib.cm import ScalarMappable
 

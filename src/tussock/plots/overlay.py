@@ -10,10 +10,10 @@ from tussock.errors import InputError
 from tussock.plots.viewable import range_colors
 from tussock.poses import Pose
 
-__all__ = ["draw_points"]
+__all__ = ["overlay_points"]
 
 
-def draw_points(
+def overlay_points(
     rgb: NDArray[np.uint8],
     camera: Camera,
     pose: Pose,

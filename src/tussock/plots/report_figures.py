@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["BLUE", "DPI", "GREEN", "GREY", "INK", "ORANGE", "RED", "VIOLET", "Drawing", "drawing"]
+__all__ = ["BLUE", "DPI", "GREEN", "GREY", "INK", "ORANGE", "RED", "VIOLET", "Plot", "plotting"]
 
 INK, GREY, BLUE, ORANGE, GREEN, RED, VIOLET = (
     "#22303c",
@@ -47,7 +47,7 @@ _STYLE: dict[Any, Any] = {
 DPI = 150
 
 
-class Drawing:
+class Plot:
     """A figure of matplotlib and, when the block has ended, its picture."""
 
     def __init__(self, figure: Any, axes: Any) -> None:
@@ -56,10 +56,10 @@ class Drawing:
 
 
 @contextmanager
-def drawing(
+def plotting(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] = (7.6, 3.4), **options: Any
-) -> Iterator[Drawing]:
-    """Draw in ``drawing.axes`` (always an array of rows × columns); ``size`` in inches."""
+) -> Iterator[Plot]:
+    """Draw in ``plot.axes`` (always an array of rows × columns); ``size`` in inches."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ def drawing(
     with rc_context(_STYLE):
         figure = Figure(figsize=size)
         FigureCanvasAgg(figure)
-        picture = Drawing(figure, figure.subplots(rows, columns, squeeze=False, **options))
+        picture = Plot(figure, figure.subplots(rows, columns, squeeze=False, **options))
         yield picture
         memory = io.BytesIO()
         figure.savefig(memory, format="png", dpi=DPI)

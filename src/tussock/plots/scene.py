@@ -22,7 +22,7 @@ from tussock.scene.scene import Scene
 from tussock.trace.world import World
 from tussock.whole_files import check_writable
 
-__all__ = ["ROOM", "draw_scene", "free_place"]
+__all__ = ["ROOM", "free_place", "plot_scene"]
 
 ROOM = 1.5
 """[m] in which nothing stands around the camera"""
@@ -33,7 +33,7 @@ _AROUND = Camera(width=256, height=128, lens=Equirectangular())
 _DOWN_TO = 96  # rows of it above −45°
 
 
-def draw_scene(
+def plot_scene(
     scene: Scene | World,
     path: Path,
     view: Pose,

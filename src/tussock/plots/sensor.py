@@ -20,7 +20,7 @@ from tussock.sensors.beam import Beam
 from tussock.sensors.sensor import Sensor
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["draw_sensor"]
+__all__ = ["plot_sensor"]
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class _Sweep:
         return bool(np.ptp(self.azimuth) > 2.2 * np.ptp(self.elevation))
 
 
-def draw_sensor(sensor: Sensor, path: Path | str, *, frame: int = 0, force: bool = False) -> None:
+def plot_sensor(sensor: Sensor, path: Path | str, *, frame: int = 0, force: bool = False) -> None:
     """Draw the scan pattern of frame ``frame`` and the spot of a pulse, and write them to ``path`` as PNG."""
     path = Path(path)
     if path.suffix.lower() != ".png":
@@ -75,10 +75,10 @@ def draw_sensor(sensor: Sensor, path: Path | str, *, frame: int = 0, force: bool
         figure = Figure(figsize=(13.0, 9.0), dpi=DPI)
         FigureCanvasAgg(figure)
         whole, key, near, spot = _panels(figure, wide=sweep.wide)
-        _draw_whole(whole, sweep)
-        _draw_key(figure, key, sweep)
-        _draw_close_up(near, sweep, sensor.beam)
-        _draw_spot(spot, sensor.beam)
+        _plot_whole(whole, sweep)
+        _plot_key(figure, key, sweep)
+        _plot_close_up(near, sweep, sensor.beam)
+        _plot_spot(spot, sensor.beam)
         figure.text(0.06, 0.963, sensor.name, fontsize=16, fontweight="bold", va="center")
         figure.text(0.06, 0.933, sensor.description, fontsize=11, va="center")
         figure.text(0.06, 0.909, _facts(sensor, len(sweep.time)), fontsize=10, color=_QUIET, va="center")
@@ -122,7 +122,7 @@ def _sweep(sensor: Sensor, frame: int) -> _Sweep:
     return _Sweep(azimuth, np.degrees(pulses.elevations.astype(np.float64)), time, color, name)
 
 
-def _draw_whole(axes: Any, sweep: _Sweep) -> None:
+def _plot_whole(axes: Any, sweep: _Sweep) -> None:
     height = sweep.time if sweep.flat else sweep.elevation
     size = float(np.clip(60_000 / len(height), 0.25, 14.0))
     axes.scatter(
@@ -141,7 +141,7 @@ def _draw_whole(axes: Any, sweep: _Sweep) -> None:
         _frame_equally(axes, middle[0], middle[1], half[0], half[1])
 
 
-def _draw_key(figure: Any, axes: Any, sweep: _Sweep) -> None:
+def _plot_key(figure: Any, axes: Any, sweep: _Sweep) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import MaxNLocator
@@ -160,7 +160,7 @@ def _color_map() -> Any:
     return ListedColormap(colormaps[_COLORS](np.linspace(*_COLOR_PART, 256)))
 
 
-def _draw_close_up(axes: Any, sweep: _Sweep, beam: Beam) -> None:
+def _plot_close_up(axes: Any, sweep: _Sweep, beam: Beam) -> None:
     """The middle of the pattern, every pulse with its spot."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Ellipse, Rectangle
@@ -210,7 +210,7 @@ def _middle(sweep: _Sweep) -> tuple[float, float]:
     return float(sweep.azimuth[at]), float(sweep.elevation[at])
 
 
-def _draw_spot(axes: Any, beam: Beam) -> None:
+def _plot_spot(axes: Any, beam: Beam) -> None:
     """The outline of the spot and the sub-rays that sample it [mrad]."""
     from matplotlib.patches import Ellipse, Rectangle
 

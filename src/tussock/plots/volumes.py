@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tussock.plots.canvas import MEASURED, QUIET, picture, show_within
 from tussock.scene.volumes import Volumes
 
-__all__ = ["draw_volumes"]
+__all__ = ["plot_volumes"]
 
 _MOST = 40_000
 _OUTLINE = 1.5
@@ -25,7 +25,7 @@ _SMALLEST = 0.0012
 """half an axis, as a share of the view: smaller ones would not be seen"""
 
 
-def draw_volumes(volumes: Volumes, path: Path | str, *, title: str = "Learned volumes", force: bool = False) -> None:
+def plot_volumes(volumes: Volumes, path: Path | str, *, title: str = "Learned volumes", force: bool = False) -> None:
     """Draw ``volumes`` and write them to ``path`` as PNG."""
     every = max(1, -(-len(volumes) // _MOST))
     thinned = f", one in {every} drawn" if every > 1 else ""
@@ -40,16 +40,16 @@ def draw_volumes(volumes: Volumes, path: Path | str, *, title: str = "Learned vo
         span = np.ptp(means[:, :2], axis=0)
         across = 0 if span[0] >= span[1] else 1
         above, side = figure.add_subplot(columns[0]), figure.add_subplot(right[0, 0])
-        _draw_outlines(above, means, covariances, closed, (0, 1), depth=means[:, 2])
-        drawn = _draw_outlines(side, means, covariances, closed, (across, 2), depth=-means[:, 1 - across])
+        _plot_outlines(above, means, covariances, closed, (0, 1), depth=means[:, 2])
+        drawn = _plot_outlines(side, means, covariances, closed, (across, 2), depth=-means[:, 1 - across])
         above.set(xlabel="x [m]", ylabel="y [m]", title="From above")
         side.set(xlabel=f"{'xy'[across]} [m]", ylabel="z [m]", title="From the side")
         bar = figure.colorbar(drawn, cax=figure.add_subplot(right[0, 1]), label="share of pulses that end")
         bar.outline.set_visible(False)
-        _draw_permeability(figure.add_subplot(right[1, 0]), volumes)
+        _plot_permeability(figure.add_subplot(right[1, 0]), volumes)
 
 
-def _draw_outlines(
+def _plot_outlines(
     axes: Any, means: NDArray[np.float64], covariances: NDArray[np.float64], closed: NDArray[Any],
     plane: tuple[int, int], *, depth: NDArray[np.float64],
 ) -> Any:  # fmt: skip
@@ -75,7 +75,7 @@ def _draw_outlines(
     return drawn
 
 
-def _draw_permeability(axes: Any, volumes: Volumes) -> None:
+def _plot_permeability(axes: Any, volumes: Volumes) -> None:
     axes.hist(volumes.permeability, bins=np.linspace(0, 1, 51), color=MEASURED)
     mean = float(volumes.permeability.mean())
     axes.axvline(mean, color=QUIET, linewidth=1, label=f"mean {mean:.2f}")

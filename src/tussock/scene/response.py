@@ -1,4 +1,4 @@
-"""Vegetation without vegetation geometry: a coarse shape whose ranges scatter like a plant's.
+"""Vegetation without vegetation geometry: a coarse shape whose ranges spread like a plant's.
 
 Mattes and Pace (Neya Systems, 2021), section 3.1: objects that are tagged as vegetation get Gaussian range error.
 Which surfaces respond is settled here, once, from what the scene says, in this order:
@@ -6,7 +6,7 @@ Which surfaces respond is settled here, once, from what the scene says, in this 
 - the material's own response;
 - the object's own response;
 - the tag `vegetation` alone: mean 0 and σ 1 m, as in the paper, except for materials that are labelled as a part of a
-  plant (a leaf, a blade, a branch): there the geometry itself scatters the ranges.
+  plant (a leaf, a blade, a branch): there the geometry itself spreads the ranges.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _ARRAYS: dict[str, tuple[str, int]] = {
     "permeability": ("f4", 1),
     "shells": ("u2", 0),
     "closure": ("u2", 1),
-    "beams": ("u4", 1),
+    "pulses": ("u4", 1),
     "intensity": ("f4", 1),
 }
 
@@ -79,7 +79,7 @@ class Volumes:
     """the share that pass in each shell, in 1/65535, shape (n, s)"""
     closure: NDArray[np.uint16]
     """the share that end of those that would get away behind it, in 1/65535, shape (n,)"""
-    beams: NDArray[np.uint32]
+    pulses: NDArray[np.uint32]
     """how many pulses the permeability was counted from, shape (n,)"""
     intensity: NDArray[np.float32]
     """mean relative intensity of the returns, 0 to 1, shape (n,)"""
@@ -97,7 +97,7 @@ class Volumes:
     def __post_init__(self) -> None:
         n = len(np.asarray(self.means))
         if n == 0:
-            raise InputError("volumes: hold no volume; learn from beams that have returns")
+            raise InputError("volumes: hold no volume; learn from pulses that have returns")
         edges = np.ascontiguousarray(self.edges, np.float32)
         if edges.ndim != 1 or len(edges) == 0 or not (np.diff(edges, prepend=0) > 0).all():
             raise InputError.of("volumes edges", "must be rising distances above 0", edges.tolist())

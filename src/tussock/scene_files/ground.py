@@ -1,4 +1,4 @@
-"""``[objects.terrain]`` and ``[objects.scatter]`` of a scene file: hills, and what stands on them."""
+"""``[objects.terrain]`` and ``[objects.populate]`` of a scene file: hills, and what stands on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField, Mask, Steep
-from tussock.ground.scatter import Ground, scatter
+from tussock.ground.populate import Ground, populate
 from tussock.ground.terrain import brightness_image, geotiff_terrain, image_terrain, mask_image, noise_terrain
 from tussock.ground.zones import Circle, Polygon, Strip
 from tussock.scene.material import Material
@@ -20,7 +20,7 @@ from tussock.scene.placements import Placements
 from tussock.scene.surfaces import SURFACES
 from tussock.settings import Settings
 
-__all__ = ["NoiseTable", "ScatterTable", "TerrainShape", "ZoneTable"]
+__all__ = ["NoiseTable", "PopulateTable", "TerrainShape", "ZoneTable"]
 
 Pair = tuple[float, float]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -131,8 +131,8 @@ class ZoneTable(Settings):
         return kinds[frozenset(given)].model_validate(given)
 
 
-class ScatterTable(Settings):
-    """``[objects.scatter]``: copies over an earlier object, see `tussock.ground.scatter`."""
+class PopulateTable(Settings):
+    """``[objects.populate]``: copies over an earlier object, see `tussock.ground.populate`."""
 
     on: str
     """name of an earlier object that is a terrain or a ground"""
@@ -156,14 +156,14 @@ class ScatterTable(Settings):
         """``grounds``: by name, each with its size and its middle [m]."""
         if self.on not in grounds:
             raise InputError(
-                f"scatter.on {self.on!r}: no earlier terrain or ground of that name; {nearest(self.on, grounds)}"
+                f"populate.on {self.on!r}: no earlier terrain or ground of that name; {nearest(self.on, grounds)}"
             )
         ground, size, centre = grounds[self.on]
         options: dict[str, Any] = {}
         if self.density_map is not None:
             options["density_map"] = brightness_image(folder / self.density_map)
         low, high = np.deg2rad(self.slope_deg)
-        return scatter(
+        return populate(
             ground,
             self.size_m or size,
             density=self.density_per_m2,

@@ -15,7 +15,7 @@
 
     [[objects]]
     name = "hedge"
-    tags = ["vegetation"]         # a coarse shape: its ranges scatter like a plant's, by 1 m unless `response` says it
+    tags = ["vegetation"]         # a coarse shape: its ranges spread like a plant's, by 1 m unless `response` says it
     response = {mean_m = 0.1, sigma_m = 0.4}
     mesh = "hedge.glb"
     [objects.placements]
@@ -31,7 +31,7 @@
     [[objects]]
     name = "bushes"
     grow = {kind = "shrub", height_m = 1.2}
-    [objects.scatter]             # over an earlier terrain or ground
+    [objects.populate]             # over an earlier terrain or ground
     on = "hills"
     density_per_m2 = 0.05
     spacing_m = 2
@@ -57,7 +57,7 @@ from pydantic import Field, model_validator
 
 from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField
-from tussock.ground.scatter import Ground
+from tussock.ground.populate import Ground
 from tussock.scene.labels import UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -66,7 +66,7 @@ from tussock.scene.response import VEGETATION, VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.scene.volumes import Volumes
-from tussock.scene_files.ground import ScatterTable, TerrainShape
+from tussock.scene_files.ground import PopulateTable, TerrainShape
 from tussock.scene_files.mesh_files import load_mesh
 from tussock.scene_files.places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
 from tussock.scene_files.shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
@@ -77,7 +77,7 @@ __all__ = ["ObjectTable", "SceneTable", "load_scene"]
 
 _SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like", "volumes")
 Grounds = dict[str, tuple[Ground, tuple[float, float], tuple[float, float]]]
-"""what can be scattered on, by the object's name, with its size and its middle [m]"""
+"""what can be populated, by the object's name, with its size and its middle [m]"""
 _SINGLE = ("position_m", "yaw_deg", "rotation_deg", "scale")
 _NOT_FOR_VOLUMES = ("material", "response", "scale", "motion", "forms")
 """what needs a surface, or would change what was learned"""
@@ -115,7 +115,7 @@ class ObjectTable(Settings):
     rotation_deg: Triple | None = None
     scale: Finite | Triple | None = None
     placements: PlacementTable | None = None
-    scatter: ScatterTable | None = None
+    populate: PopulateTable | None = None
     motion: MotionTable | None = None
     forms: FormsTable | None = None
 
@@ -132,13 +132,13 @@ class ObjectTable(Settings):
         single = [key for key in _SINGLE if getattr(self, key) is not None]
         if self.placements is not None and single:
             raise ValueError(f"give either placements or {single[0]}, not both")
-        if self.scatter is not None and (self.placements is not None or single):
-            raise ValueError(f"give either scatter or {single[0] if single else 'placements'}, not both")
+        if self.populate is not None and (self.placements is not None or single):
+            raise ValueError(f"give either populate or {single[0] if single else 'placements'}, not both")
         return self
 
     def build_placements(self, folder: Path, grounds: Grounds) -> Placements:
-        if self.scatter is not None:
-            return self.scatter.build(folder, grounds)
+        if self.populate is not None:
+            return self.populate.build(folder, grounds)
         if self.placements is not None:
             return self.placements.build(folder)
         given: dict[str, Any] = {"positions_m": [self.position_m or (0.0, 0.0, 0.0)]}
@@ -219,10 +219,10 @@ def _add_volumes(scene: Scene, entry: ObjectTable, folder: Path, grounds: Ground
 
 
 def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
-    """Remember the heights of a terrain or a ground, where it stands level: others may be scattered on it."""
+    """Remember the heights of a terrain or a ground, where it stands level: others may stand on it."""
     shape = entry.terrain or entry.ground
     level = not (
-        entry.placements or entry.scatter or entry.motion or entry.yaw_deg or entry.rotation_deg or entry.scale
+        entry.placements or entry.populate or entry.motion or entry.yaw_deg or entry.rotation_deg or entry.scale
     )
     if shape is None or entry.name is None or not level:
         return

@@ -111,7 +111,7 @@ class GroundShape(Shape):
     """.npy file with heights [m], shape (cells along x + 1, cells along y + 1)"""
 
     def field(self, folder: Path) -> HeightField:
-        """The heights of the mesh's corners: what is scattered on it stands on them."""
+        """The heights of the mesh's corners: what populates it stands on them."""
         mesh = self.build(folder)
         nx, ny = self._cells(folder)
         return HeightField(self.size_m, mesh.vertices[:, 2].reshape(nx + 1, ny + 1).astype(float))

@@ -21,8 +21,9 @@ __all__ = ["VOLUME_SUFFIX", "check_volume_path", "load_volumes", "save_volumes"]
 VOLUME_SUFFIX = ".volumes"
 
 _FORMAT = "tussock volumes"
-_VERSION = 1
-_ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "beams", "intensity", "edges")
+_VERSION = 2
+"""1 had `pulses` under the name ``beams``"""
+_ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "pulses", "intensity", "edges")
 
 
 def check_volume_path(path: Path, *, force: bool = False) -> None:
@@ -70,7 +71,8 @@ def load_volumes(path: Path | str) -> Volumes:
                 raise ValueError(f"format is {about['format']!r}")
             if about["version"] > _VERSION:
                 raise InputError(f"{path}: was written by a newer version of Tussock; update to read it")
-            arrays = {name: archive[name] for name in _ARRAYS}
+            old = {"pulses": "beams"} if about["version"] < 2 else {}
+            arrays = {name: archive[old.get(name, name)] for name in _ARRAYS}
         if any(len(arrays[name]) != about["volumes"] for name in _ARRAYS if name != "edges"):
             raise ValueError(f"does not hold the {about['volumes']} volumes that it says")
         return Volumes(

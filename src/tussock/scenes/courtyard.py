@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tussock.ground.populate import Ground
 from tussock.ground.relief import Relief
-from tussock.ground.scatter import Ground
 from tussock.plants.grass import grass_tile
 from tussock.plants.tree import tree
 from tussock.scene.mesh import Mesh

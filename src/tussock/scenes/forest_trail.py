@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.ground.height_field import HeightField, Mask
+from tussock.ground.populate import populate
 from tussock.ground.relief import Relief
-from tussock.ground.scatter import scatter
 from tussock.ground.terrain import noise_terrain
 from tussock.ground.zones import Strip
 from tussock.plants.conifer import conifer
@@ -63,7 +63,7 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     scene.add(_floor(ground, line, seed), name="ground", label="terrain")
 
     def stand(mesh: Mesh, name: str, density: float, free: float, **options: object) -> None:
-        places = scatter(
+        places = populate(
             ground, (side - 2, side - 2), density=density, exclude=[Strip(line_m=line, width_m=free)],
             seed=seed + 1 + len(scene.objects), **options,  # type: ignore[arg-type]
         )  # fmt: skip
@@ -80,12 +80,12 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
 
     tuft = grass_tile(size=0.7, blades=90, height=0.30, width=0.007, bend=1.1, segments=5, dead=0.3, seed=seed + 4)
     verge = [Strip(line_m=line, width_m=9.0)]
-    places = scatter(
+    places = populate(
         ground, (side - 2, side - 2), density=1.1, exclude=[Strip(line_m=line, width_m=_WIDTH)], only=verge,
         spacing=0.6, scale=(0.6, 1.2), tilt=1.0, seed=seed + 20,
     )  # fmt: skip
     scene.add(tuft, name="verge", label="grass", tags=("vegetation",), placements=places)
-    places = scatter(
+    places = populate(
         ground,
         (side - 2, side - 2),
         density=0.6,
@@ -96,7 +96,7 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
         seed=seed + 21,
     )
     scene.add(tuft, name="undergrowth", label="grass", tags=("vegetation",), placements=places)
-    places = scatter(
+    places = populate(
         ground, (side - 2, side - 2), density=0.02, exclude=[Strip(line_m=line, width_m=2.0)],
         scale=(0.3, 1.4), sink=0.1, seed=seed + 22,
     )  # fmt: skip

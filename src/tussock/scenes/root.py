@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.ground.height_field import HeightField
+from tussock.ground.populate import populate
 from tussock.ground.relief import Relief
-from tussock.ground.scatter import scatter
 from tussock.ground.zones import Circle
 from tussock.plants.grass import grass_tile
 from tussock.plants.root_system import root_system
@@ -55,7 +55,7 @@ def root(
         name="trees",
         label="vegetation",
         tags=("vegetation",),
-        placements=scatter(
+        placements=populate(
             ground,
             (side - 8, side - 8),
             density=trees / (side - 8) ** 2,

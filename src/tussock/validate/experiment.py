@@ -19,7 +19,7 @@ from typing import Any
 from tussock.errors import InputError, nearest
 from tussock.validate.numbers import number
 
-__all__ = ["Criterion", "Experiment", "Figure", "Outcome", "Run", "Table", "experiment_names", "load_experiment"]
+__all__ = ["Criterion", "Experiment", "Figure", "Outcome", "Table", "Trial", "experiment_names", "load_experiment"]
 
 _HOMES = {
     "grass-law": "grass_law",
@@ -41,7 +41,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     """How an experiment is run."""
 
     quick: bool = False
@@ -131,7 +131,7 @@ class Experiment:
     """authors, year, section"""
     setup: str
     """what is built and measured, in a few sentences"""
-    run: Callable[[Run], Outcome]
+    run: Callable[[Trial], Outcome]
     effects: dict[str, str] = field(default_factory=dict)
     """what can be switched off, and what that means"""
     missing: Callable[[], str | None] = field(default=lambda: None)

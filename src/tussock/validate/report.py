@@ -46,12 +46,12 @@ def as_json(results: Sequence[Result]) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "title": result.experiment.title,
             "paper": result.experiment.paper,
-            "seed": result.run.seed,
-            "quick": result.run.quick,
+            "seed": result.trial.seed,
+            "quick": result.trial.quick,
         }
         own: dict[str, Any] = {"seconds": result.seconds}
-        if result.run.without:
-            entry["without"] = result.run.without
+        if result.trial.without:
+            entry["without"] = result.trial.without
         if outcome is None:
             entry["skipped"] = result.skipped
         else:
@@ -101,11 +101,11 @@ def as_html(results: Sequence[Result]) -> str:
     verdict = f"{len(criteria) - failed} of {len(criteria)} criteria hold"
     if skipped:
         verdict += f"; {skipped} experiment{'s' if skipped > 1 else ''} skipped"
-    quick = any(r.run.quick for r in results)
+    quick = any(r.trial.quick for r in results)
     seconds = sum(r.seconds for r in results)
     facts = [
         f"Tussock {VERSION}",
-        f"seed {results[0].run.seed}" if results else "",
+        f"seed {results[0].trial.seed}" if results else "",
         "quick run" if quick else "full run",
         f"{seconds:,.0f} s on {cores()} cores",
         _today(),
@@ -159,8 +159,8 @@ def _section(result: Result) -> str:
         f"<section id='{experiment.name}'><h2>{_text(experiment.title)} {_mark(passed)}</h2>",
         f"<p class='paper'>{_text(experiment.paper)}</p><p>{_text(experiment.setup)}</p>",
     ]
-    if result.run.without:
-        parts.append(f"<p class='warn'>Run without {_text(experiment.effects[result.run.without])}</p>")
+    if result.trial.without:
+        parts.append(f"<p class='warn'>Run without {_text(experiment.effects[result.trial.without])}</p>")
     if outcome is None:
         parts.append(f"<p class='warn'>Skipped: {_text(result.skipped)}</p>")
     else:
@@ -169,7 +169,7 @@ def _section(result: Result) -> str:
         parts += [_as_table(table) for table in outcome.tables]
         if outcome.notes:
             parts.append("<div class='notes'>" + "".join(f"<p>{_text(note)}</p>" for note in outcome.notes) + "</div>")
-    facts = f"<code>tussock validate {experiment.name}</code> · seed {result.run.seed} · {result.seconds:.1f} s"
+    facts = f"<code>tussock validate {experiment.name}</code> · seed {result.trial.seed} · {result.seconds:.1f} s"
     parts.append(f"<p class='facts'>{facts} · version {VERSION}</p></section>")
     return "".join(parts)
 

@@ -33,10 +33,10 @@ on the machine; all others come back with the same seed.
 def as_markdown(results: Sequence[Result]) -> str:
     criteria = [c for r in results if r.outcome for c in r.outcome.criteria]
     held = sum(c.passed for c in criteria)
-    run = results[0].run
+    trial = results[0].trial
     lines = [
         _HEAD,
-        f"Version {VERSION}, seed {run.seed}, {'quick' if run.quick else 'full'} run on {cores()} cores, "
+        f"Version {VERSION}, seed {trial.seed}, {'quick' if trial.quick else 'full'} run on {cores()} cores, "
         f"{sum(r.seconds for r in results):,.0f} s: {held} of {len(criteria)} criteria hold.",
         "",
     ]

@@ -30,13 +30,13 @@ from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
 from tussock.wire.velodyne.models import mode_of, model_of, speaks_packets
 from tussock.wire.velodyne.position import DATA_PER_POSITION, GeoOrigin, position_packets
 
-__all__ = ["RUN_SUFFIXES", "PositionClock", "Run", "check_run", "open_run", "pose_times"]
+__all__ = ["RECORDING_SUFFIXES", "PositionClock", "Recording", "check_recording", "open_recording", "pose_times"]
 
-RUN_SUFFIXES = (".pcap", ".mcap", ".rosbag2")
+RECORDING_SUFFIXES = (".pcap", ".mcap", ".rosbag2")
 _POSE_STEP = 0.01  # [s]
 
 
-class Run(Protocol):
+class Recording(Protocol):
     """Takes the frames of a run in their order."""
 
     def write(self, frame: Frame) -> None: ...
@@ -45,10 +45,10 @@ class Run(Protocol):
         """Add a camera's image at a simulation time [s]; not every kind of run can hold one."""
 
 
-def check_run(path: Path, sensor: Sensor, *, force: bool = False) -> None:
-    """Refuse early what `open_run` would refuse: an unknown suffix, a sensor without packets, an existing file."""
-    if path.suffix not in RUN_SUFFIXES:
-        raise InputError.of(f"{path}", "a run ends in " + ", ".join(RUN_SUFFIXES), path.suffix)
+def check_recording(path: Path, sensor: Sensor, *, force: bool = False) -> None:
+    """Refuse early what `open_recording` would refuse: an unknown suffix, a sensor without packets, an existing file."""
+    if path.suffix not in RECORDING_SUFFIXES:
+        raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
     if path.suffix == ".rosbag2":
         check_folder(path, force=force)
     else:
@@ -59,10 +59,10 @@ def check_run(path: Path, sensor: Sensor, *, force: bool = False) -> None:
 
 
 @contextmanager
-def open_run(
+def open_recording(
     path: Path | str, sensor: Sensor, *, force: bool = False, epoch: float = EPOCH, origin: GeoOrigin | None = None,
-) -> Iterator[Run]:  # fmt: skip
-    """A `Run` at ``path``; it appears whole when the block ends, or not at all.
+) -> Iterator[Recording]:  # fmt: skip
+    """A `Recording` at ``path``; it appears whole when the block ends, or not at all.
 
     ``epoch`` [s] is the Unix time of simulation time 0; ``origin`` is where on the earth the scene's origin lies, for
     the position packets of a capture.
@@ -71,17 +71,17 @@ def open_run(
     if path.suffix == ".pcap":
         encoder = PacketEncoder(sensor, epoch=epoch)
         with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
-            capture = _CaptureRun(CaptureWriter(file), encoder, origin or GeoOrigin())
+            capture = _CaptureRecording(CaptureWriter(file), encoder, origin or GeoOrigin())
             yield capture
             capture.finish()
         return
-    if path.suffix not in RUN_SUFFIXES:
-        raise InputError.of(f"{path}", "a run ends in " + ", ".join(RUN_SUFFIXES), path.suffix)
+    if path.suffix not in RECORDING_SUFFIXES:
+        raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
     packets = PacketEncoder(sensor, epoch=epoch) if speaks_packets(sensor) else None
     messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets else sensor.name)
     opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
     with opened(path, messages, force=force) as log:
-        run = _RosRun(log, messages, packets, sensor.frame_period)
+        run = _RosRecording(log, messages, packets, sensor.frame_period)
         yield run
         run.finish()
 
@@ -99,7 +99,7 @@ class PositionClock:
         return chosen
 
 
-class _CaptureRun:
+class _CaptureRecording:
     def __init__(self, capture: CaptureWriter, encoder: PacketEncoder, origin: GeoOrigin) -> None:
         self._capture, self._encoder, self._origin = capture, encoder, origin
         self._clock = PositionClock()
@@ -121,7 +121,7 @@ class _CaptureRun:
         self._capture.write(packets, epoch=epoch, positions=(positions, times))
 
 
-class _RosRun:
+class _RosRecording:
     def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, period: float) -> None:
         self._log, self._messages, self._encoder, self._period = log, messages, encoder, period
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"

@@ -12,7 +12,7 @@ from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.render import look, render
 from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
-from tussock.plots.overlay import draw_points
+from tussock.plots.overlay import overlay_points
 from tussock.plots.viewable import depth_rgb, instance_rgb, label_rgb, normal_rgb
 from tussock.poses import Pose, Trajectory
 from tussock.scene.labels import LABELS
@@ -186,13 +186,13 @@ def test_points_are_drawn_where_they_project():
     rgb = np.zeros((60, 100, 3), np.uint8)
     points = np.array([[10.0, 0.0, 0.0], [10.0, 5.0, 0.0], [-10.0, 0.0, 0.0], [10.0, 0.0, 3.0]])
     colors = np.array([[255, 0, 0], [0, 255, 0], [9, 9, 9], [0, 0, 255]], np.uint8)
-    out = draw_points(rgb, camera, Pose(), points, colors=colors, size=1)
+    out = overlay_points(rgb, camera, Pose(), points, colors=colors, size=1)
     drawn = {tuple(out[r, c]): (c, r) for r, c in np.argwhere(out.any(2))}
     assert len(drawn) == 3 and drawn[0, 255, 0][0] == 24 and drawn[0, 0, 255][1] in (14, 15)
     ranges = np.full((60, 100), 5.0, np.float32)  # a wall in front of all of them
-    assert not draw_points(rgb, camera, Pose(), points, colors=colors, ranges=ranges).any()
+    assert not overlay_points(rgb, camera, Pose(), points, colors=colors, ranges=ranges).any()
     with pytest.raises(InputError, match="picture"):
-        draw_points(rgb[:10], camera, Pose(), points)
+        overlay_points(rgb[:10], camera, Pose(), points)
 
 
 def test_images_for_people():

@@ -21,7 +21,7 @@ from tussock.scene_files.scene_save import save_scene
 from tussock.scene_files.volume_file import load_volumes
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 
 BOX = "6,-6,-1.4,14,6,3"
 """around the hedge, as the sensor sees it"""
@@ -46,7 +46,7 @@ def scans(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scans")
     sensor = load_sensor("vlp-16").with_(**{"noise.ray_sigma_m": 0.0})
     frames = [scan(yard(0.4), sensor, Pose.at(0, 0, 1.5), seed=seed, frame=seed, keep_misses=True) for seed in range(3)]
-    with open_run(folder / "run.pcap", sensor) as run:
+    with open_recording(folder / "run.pcap", sensor) as run:
         for frame in frames:
             run.write(frame)
     for number, frame in enumerate(frames):
@@ -117,7 +117,7 @@ def test_noise_of_a_frame_agrees_with_that_of_its_capture(tussock) -> None:
     assert [ring["ring"] for ring in of_frames[0]["rings"]] == [ring["ring"] for ring in of_capture["rings"]]
 
 
-def test_match_writes_a_scene_that_scatters_as_much(tussock, tmp_path) -> None:
+def test_match_writes_a_scene_that_spreads_as_much(tussock, tmp_path) -> None:
     words = ["noise", "f0.npz", "--box", "6,-6,0.1,14,6,4.5"]
     more = ["--match", "yard.toml", "--sensor", "vlp-16", "--pose", "0,0,1.5", "--out", "new.toml"]
     status, out, err = tussock(*words, *more, "--json")
@@ -145,7 +145,7 @@ def test_learn_writes_volumes_and_their_picture(tussock, tmp_path) -> None:
     assert said["partition"] == "growing" and load_volumes(tmp_path / "g.volumes").tau == 1.5
     assert said["bytes_per_volume"] <= 100
     status, out, _ = tussock("learn", "f0.npz", "--out", "c.volumes", "--box", inside)
-    assert status == 0 and "chosen by held-out beams" in out
+    assert status == 0 and "chosen by held-out pulses" in out
 
 
 def test_compare_two_scans(tussock, tmp_path) -> None:
@@ -244,7 +244,7 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
         (["compare", "hits.npz", "f1.npz"], "or compare with --returns-only"),
         (["compare", "f0.npz", "f1.npz", "--picture", "c.jpg"], "must be .png"),
         (["compare", "f0.npz", "f1.npz", "--range-m", "0"], "range bin: must be above 0"),
-        (["compare", "f0.npz", "f1.npz", "--box", "100,0,50,101,1,51"], "no beam passes through the box"),
+        (["compare", "f0.npz", "f1.npz", "--box", "100,0,50,101,1,51"], "no pulse passes through the box"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(tussock, tmp_path, words: list[str], said: str) -> None:
@@ -282,7 +282,7 @@ def test_what_is_learned_less_well_than_it_could_be_is_said(tussock, scans) -> N
     lost = np.where(frame.laser == 2, 0, frame.return_number).astype(np.uint8)  # ring 1, which sees the ground
     save_frame(replace(frame, return_number=lost), "dead.npz")
     _, _, err = tussock("learn", "dead.npz", "--out", "d.volumes", "--voxel-m", "0.5")
-    assert "note: beams: left out as dead" in err and err.endswith("ring 1\n")
+    assert "note: pulses: left out as dead" in err and err.endswith("ring 1\n")
     _, out, err = tussock("learn", "hits.npz", "--out", "c.volumes", "--voxel-m", "0.5", "--json")
     assert err == ""
     assert [note for note in json.loads(out)["notes"] if "none without a return" in note]
@@ -331,5 +331,5 @@ def test_beams_that_all_go_one_way_are_learned_with_a_warning(tussock, tmp_path)
     status, out, err = tussock("learn", "line.csv", "--out", "line.volumes", "--voxel-m", "0.2", "--json")
     said = json.loads(out)
     assert status == 0 and err == "" and said["volumes"] in (2, 3)
-    assert said["notes"][0].startswith("beams: all go in one direction")
+    assert said["notes"][0].startswith("pulses: all go in one direction")
     assert (tmp_path / "line.volumes").exists()

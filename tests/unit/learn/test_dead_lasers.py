@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tussock.learn.beams import Beams
 from tussock.learn.dead_lasers import dead_rings
+from tussock.learn.measured_pulses import MeasuredPulses
 
 
-def fan(rates: list[float], pulses: int = 200) -> Beams:
+def fan(rates: list[float], pulses: int = 200) -> MeasuredPulses:
     """Rings from the lowest up, of each the given share with a return."""
     rings = np.repeat(np.arange(len(rates)), pulses)
     turn = np.tile(np.arange(pulses) / pulses, len(rates))
     way = np.stack([np.cos(turn), np.sin(turn), 0.1 * rings - 0.3], 1)
-    return Beams.of(np.zeros(3), way, np.where(turn < np.array(rates)[rings], 5.0, np.nan), rings=rings, reach=50.0)
+    return MeasuredPulses.of(
+        np.zeros(3), way, np.where(turn < np.array(rates)[rings], 5.0, np.nan), rings=rings, reach=50.0
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,36 +8,36 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
+from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.learn_volumes import LearningWarning, learn_volumes
-from tussock.learn.learner import learn
 from tussock.learn.likelihood import choose_voxel
+from tussock.learn.measured_pulses import MeasuredPulses
 
 RINGS = 8
 
 
 @pytest.fixture(scope="module")
-def beams() -> Beams:
+def pulses() -> MeasuredPulses:
     """Rings that all look at a wall of leaves, 5 to 6 m ahead."""
     rng = np.random.default_rng(1)
     n = 4000
     rings = np.arange(n) % RINGS
     way = np.stack([np.ones(n), rng.uniform(-0.3, 0.3, n), 0.004 * rings], 1)
-    return Beams.of(np.zeros(3), way, 5 + rng.uniform(0, 1, n), rings=rings, reach=30.0)
+    return MeasuredPulses.of(np.zeros(3), way, 5 + rng.uniform(0, 1, n), rings=rings, reach=30.0)
 
 
-def test_without_a_size_it_is_the_chosen_one(beams: Beams) -> None:
-    volumes = learn_volumes(beams)
-    size = choose_voxel(beams)
+def test_without_a_size_it_is_the_chosen_one(pulses: MeasuredPulses) -> None:
+    volumes = learn_volumes(pulses)
+    size = choose_voxel(pulses)
     assert volumes.meta["voxel_m"] == size
-    assert np.array_equal(volumes.means, learn(beams, voxel=size).means)
+    assert np.array_equal(volumes.means, fit_volumes(pulses, voxel=size).means)
     assert volumes.meta["dead_rings"] == [] and volumes.meta["complete"]
-    assert learn_volumes(beams, voxel=0.7).meta["voxel_m"] == 0.7
+    assert learn_volumes(pulses, voxel=0.7).meta["voxel_m"] == 0.7
 
 
-def test_a_dead_laser_makes_no_holes(beams: Beams) -> None:
-    dead = beams.rings == 3
-    broken = replace(beams, ranges=np.where(dead, np.nan, beams.ranges), complete=False)
+def test_a_dead_laser_makes_no_holes(pulses: MeasuredPulses) -> None:
+    dead = pulses.rings == 3
+    broken = replace(pulses, ranges=np.where(dead, np.nan, pulses.ranges), complete=False)
     with pytest.warns(LearningWarning) as warned:
         volumes = learn_volumes(broken, voxel=0.25)
     notes: list[str] = []
@@ -46,18 +46,18 @@ def test_a_dead_laser_makes_no_holes(beams: Beams) -> None:
     assert notes[0].endswith("ring 3") and "none without a return" in notes[1] and len(notes) == 2
     assert warned[0].filename == __file__, "it points at who asked"
     assert volumes.meta["dead_rings"] == [3] and not volumes.meta["complete"]
-    assert volumes.meta["beams"] == (~dead).sum()
-    assert np.array_equal(volumes.shells, learn(beams.select(~dead), voxel=0.25).shells)
-    assert learn(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
+    assert volumes.meta["pulses"] == (~dead).sum()
+    assert np.array_equal(volumes.shells, fit_volumes(pulses.select(~dead), voxel=0.25).shells)
+    assert fit_volumes(broken, voxel=0.25).permeability.mean() > volumes.permeability.mean() + 0.02
 
 
-def test_one_point_a_voxel_is_refused(beams: Beams) -> None:
+def test_one_point_a_voxel_is_refused(pulses: MeasuredPulses) -> None:
     with pytest.raises(InputError, match=r"every voxel holds one point only, got 0\.0001 m; use larger voxels"):
-        learn_volumes(beams, voxel=1e-4)
+        learn_volumes(pulses, voxel=1e-4)
 
 
 def test_beams_that_all_go_one_way_are_said() -> None:
     ranges = np.random.default_rng(7).normal(5, 0.02, 500)
-    one_way = Beams.of(np.zeros(3), np.tile([1.0, 0, 0], (500, 1)), ranges, reach=9.0)
+    one_way = MeasuredPulses.of(np.zeros(3), np.tile([1.0, 0, 0], (500, 1)), ranges, reach=9.0)
     with pytest.warns(LearningWarning, match="all go in one direction"):
         learn_volumes(one_way, voxel=0.25)

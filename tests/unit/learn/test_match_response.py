@@ -1,4 +1,4 @@
-"""Giving a scene the scatter of a real one, after table 1 of Mattes and Pace (2021)."""
+"""Giving a scene the spread of a real one, after table 1 of Mattes and Pace (2021)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.learn.beams import beams_of
 from tussock.learn.match_response import match_response, responding, with_response
-from tussock.learn.range_spread import measure_scatter
+from tussock.learn.measured_pulses import measured_pulses
+from tussock.learn.range_spread import measure_range_spread
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
@@ -45,7 +45,9 @@ def test_a_scan_has_the_variance_of_table_1(sensor, wanted: float, where) -> Non
     assert found.after.variance == pytest.approx(wanted, rel=0.1)
     frame = scan(found.scene, sensor, EYE, seed=77, frame=50)
     chosen = None if where is not None else frame.object_id == 2
-    assert measure_scatter(beams_of(frame), where, chosen=chosen).variance == pytest.approx(wanted, rel=0.15)
+    assert measure_range_spread(measured_pulses(frame), where, chosen=chosen).variance == pytest.approx(
+        wanted, rel=0.15
+    )
     assert found.scene["bushes"].response == VegetationResponse(sigma_m=found.sigma)
     assert found.scene["ground"].response is None
 
@@ -88,7 +90,7 @@ def test_of_a_mixed_shape_only_the_parts_that_respond(plain_sensor) -> None:
 @pytest.mark.parametrize(
     ("scene", "wanted", "words"),
     [
-        (bushes, 1e-6, "match: the scene already scatters by"),
+        (bushes, 1e-6, "match: the scene already spreads ranges by"),
         (lambda: bushes(1.2), 50.0, "match: no response gives the scene this variance"),
         (bushes, 0.0, "variance: must be a number above 0"),
         (bushes, float("nan"), "variance: must be a number above 0"),

@@ -9,22 +9,22 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.learn import surface
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.surface import scan_surface, surface_mesh
 
 pytest.importorskip("pymeshlab", reason="PyMeshLab is not installed")
 
 
 @pytest.fixture(scope="module")
-def wall() -> Beams:
+def wall() -> MeasuredPulses:
     """A square metre of a wall 8 m ahead, with the range noise of an HDL-64E."""
     rng = np.random.default_rng(0)
     way = np.stack([np.full(20_000, 8.0), *rng.uniform(-0.5, 0.5, (2, 20_000))], 1)
     ranges = np.linalg.norm(way, axis=1) + rng.normal(0, 0.005, len(way))
-    return Beams.of(np.zeros(3), way, ranges, reach=20.0)
+    return MeasuredPulses.of(np.zeros(3), way, ranges, reach=20.0)
 
 
-def test_a_wall_is_found_where_it_stands(wall: Beams) -> None:
+def test_a_wall_is_found_where_it_stands(wall: MeasuredPulses) -> None:
     mesh = surface_mesh(wall, cell=0.02, kernel=0.08)
     seen = scan_surface(mesh, wall, seed=3)
     middle = np.abs(wall.points[:, 1:]).max(1) < 0.45
@@ -34,11 +34,11 @@ def test_a_wall_is_found_where_it_stands(wall: Beams) -> None:
     assert off.std() == pytest.approx(0.005, rel=0.1)
     bare = scan_surface(mesh, wall, sigma=0.0)
     assert np.nanstd(bare.points[middle, 0]) < 0.002
-    beside = Beams.of(np.zeros(3), [[8.0, 2.0, 0.0]], [np.nan], reach=20.0)
+    beside = MeasuredPulses.of(np.zeros(3), [[8.0, 2.0, 0.0]], [np.nan], reach=20.0)
     assert not scan_surface(mesh, beside).hit.any()
 
 
-def test_corners_that_are_undefined_are_left_out(wall: Beams, monkeypatch) -> None:
+def test_corners_that_are_undefined_are_left_out(wall: MeasuredPulses, monkeypatch) -> None:
     def cloud() -> SimpleNamespace:
         """As PyMeshLab, with a good triangle and three that have an undefined corner."""
         good = [[-0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
@@ -56,7 +56,7 @@ def test_corners_that_are_undefined_are_left_out(wall: Beams, monkeypatch) -> No
     assert np.isfinite(mesh.vertices).all()
 
 
-def test_what_no_surface_can_be_laid_through(wall: Beams) -> None:
+def test_what_no_surface_can_be_laid_through(wall: MeasuredPulses) -> None:
     with pytest.raises(InputError, match="need 17 returns or more for a surface, got 3"):
         surface_mesh(wall.select(slice(0, 3)))
     for sizes in ({"cell": 0.0}, {"kernel": -1.0}, {"kernel": np.nan}):

@@ -10,7 +10,7 @@ import pytest
 
 from tussock.errors import InputError, OutputError
 from tussock.frames.frame import Frame
-from tussock.plots.frame import LABEL_COLORS, _columns, _ring_radii, _rows, _unrolled, draw_frame
+from tussock.plots.frame import LABEL_COLORS, _columns, _ring_radii, _rows, _unrolled, plot_frame
 from tussock.poses import Pose, Trajectory
 from tussock.scene.labels import LABELS
 
@@ -44,15 +44,15 @@ def count_near(image: np.ndarray, color: str) -> int:
 
 @pytest.mark.parametrize("color", ["range", "intensity", "label", "height"])
 def test_every_colouring_draws(tmp_path, color):
-    draw_frame(sweep(), tmp_path / "a.png", color=color, title="A title")
+    plot_frame(sweep(), tmp_path / "a.png", color=color, title="A title")
     image = pixels(tmp_path / "a.png")
     assert image.shape[:2] == (1152, 1560)
     assert len(np.unique(image @ [65536, 256, 1])) > 50
 
 
 def test_points_have_the_colour_of_their_label(tmp_path):
-    draw_frame(sweep(label=LABELS["grass"]), tmp_path / "grass.png", color="label")
-    draw_frame(sweep(label=LABELS["wall"]), tmp_path / "wall.png", color="label")
+    plot_frame(sweep(label=LABELS["grass"]), tmp_path / "grass.png", color="label")
+    plot_frame(sweep(label=LABELS["wall"]), tmp_path / "wall.png", color="label")
     grass, wall = pixels(tmp_path / "grass.png"), pixels(tmp_path / "wall.png")
     assert count_near(grass, LABEL_COLORS["grass"]) > 50_000 > 100 > count_near(grass, LABEL_COLORS["wall"])
     assert count_near(wall, LABEL_COLORS["wall"]) > 50_000 > 100 > count_near(wall, LABEL_COLORS["grass"])
@@ -64,8 +64,8 @@ def test_every_label_has_a_colour_of_its_own():
 
 
 def test_the_same_frame_gives_the_same_bytes(tmp_path):
-    draw_frame(sweep(), tmp_path / "a.png")
-    draw_frame(sweep(), tmp_path / "b.png")
+    plot_frame(sweep(), tmp_path / "a.png")
+    plot_frame(sweep(), tmp_path / "b.png")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
@@ -85,7 +85,7 @@ def test_the_same_frame_gives_the_same_bytes(tmp_path):
 )
 def test_odd_frames_draw_without_a_word(tmp_path, caplog, frame):
     with caplog.at_level(logging.WARNING):
-        draw_frame(frame, tmp_path / "a.png", color="range" if frame.trajectory else "label")
+        plot_frame(frame, tmp_path / "a.png", color="range" if frame.trajectory else "label")
     assert caplog.text == ""
     assert (tmp_path / "a.png").stat().st_size > 10_000
 
@@ -129,13 +129,13 @@ def test_rings_are_round_and_few():
 
 def test_wrong_requests_are_refused(tmp_path):
     with pytest.raises(InputError, match="did you mean 'range'"):
-        draw_frame(sweep(), tmp_path / "a.png", color="ranges")
+        plot_frame(sweep(), tmp_path / "a.png", color="ranges")
     with pytest.raises(InputError, match=r"must be \.png"):
-        draw_frame(sweep(), tmp_path / "a.jpg")
+        plot_frame(sweep(), tmp_path / "a.jpg")
     (tmp_path / "a.png").write_text("old")
     with pytest.raises(OutputError, match="exists already"):
-        draw_frame(sweep(), tmp_path / "a.png")
+        plot_frame(sweep(), tmp_path / "a.png")
     assert (tmp_path / "a.png").read_text() == "old"
-    draw_frame(sweep(), tmp_path / "a.png", force=True)
+    plot_frame(sweep(), tmp_path / "a.png", force=True)
     assert (tmp_path / "a.png").stat().st_size > 10_000
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.png"]

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from tussock.errors import InputError
-from tussock.plots.scene import ROOM, draw_scene, free_place
+from tussock.plots.scene import ROOM, free_place, plot_scene
 from tussock.poses import Pose
 from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
@@ -40,7 +40,7 @@ def test_out_of_the_way_of_a_crate() -> None:
 
 
 def test_the_picture_is_green_below_and_blue_above(tmp_path) -> None:
-    draw_scene(lawn(blocked=False), tmp_path / "lawn.jpg", VIEW, size=(64, 48))
+    plot_scene(lawn(blocked=False), tmp_path / "lawn.jpg", VIEW, size=(64, 48))
     with Image.open(tmp_path / "lawn.jpg") as image:
         pixels = np.asarray(image).astype(float)
     above, below = pixels[:8].mean((0, 1)), pixels[-8:].mean((0, 1))
@@ -50,4 +50,4 @@ def test_the_picture_is_green_below_and_blue_above(tmp_path) -> None:
 
 def test_only_pictures(tmp_path) -> None:
     with pytest.raises(InputError, match=r"must be one of \.png, \.jpg"):
-        draw_scene(lawn(blocked=False), tmp_path / "lawn.gif", VIEW)
+        plot_scene(lawn(blocked=False), tmp_path / "lawn.gif", VIEW)

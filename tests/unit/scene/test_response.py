@@ -16,7 +16,7 @@ OWN, OBJECTS = VegetationResponse(sigma_m=0.2), VegetationResponse(mean_m=0.1, s
         (None, None, None, (), None),
         (None, None, None, ("vegetation",), VegetationResponse(mean_m=0.0, sigma_m=1.0)),
         (None, "wall", None, ("vegetation",), VegetationResponse()),
-        (None, "leaf", None, ("vegetation",), None),  # the geometry itself scatters
+        (None, "leaf", None, ("vegetation",), None),  # the geometry itself spreads the range
         (None, "leaf", OBJECTS, (), OBJECTS),  # said so, all the same
         (None, None, OBJECTS, ("vegetation",), OBJECTS),
         (OWN, "leaf", OBJECTS, ("vegetation",), OWN),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
-from tussock.learn.learner import learn
+from tussock.learn.fit_volumes import fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.pack import load_pack, pack
 from tussock.poses import Pose
 from tussock.scene.fingerprint import fingerprint
@@ -27,8 +27,8 @@ def volumes():
     """A small cloud of volumes about (0, 0, 1)."""
     rng = np.random.Generator(np.random.Philox(1))
     points = rng.normal(size=(3000, 3)) * 0.3 + [5, 0, 0]
-    beams = Beams.of(np.zeros(3), points, np.linalg.norm(points, axis=1))
-    return learn(beams, voxel=0.15)
+    pulses = MeasuredPulses.of(np.zeros(3), points, np.linalg.norm(points, axis=1))
+    return fit_volumes(pulses, voxel=0.15)
 
 
 @pytest.fixture

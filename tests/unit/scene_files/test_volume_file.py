@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,19 @@ def test_a_file_gives_back_what_was_saved(volumes: Volumes, tmp_path: Path) -> N
             assert one == two, field.name
     assert path.stat().st_size < 100 * len(volumes), "compact: below 100 bytes a volume"
     assert [file.name for file in tmp_path.iterdir()] == ["reeds.volumes"]
+
+
+def test_files_of_the_first_version_are_read(volumes: Volumes, tmp_path: Path) -> None:
+    path = tmp_path / "reeds.volumes"
+    save_volumes(volumes, path)
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays["beams"] = arrays.pop("pulses")
+    about = json.loads(arrays["about"].tobytes()) | {"version": 1}
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    assert np.array_equal(load_volumes(path).pulses, volumes.pulses)
 
 
 def test_nothing_is_overwritten_unasked(volumes: Volumes, tmp_path: Path) -> None:

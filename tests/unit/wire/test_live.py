@@ -20,7 +20,7 @@ from tussock.wire.addresses import Endpoint, open_sender
 from tussock.wire.live import Outlet, stream
 from tussock.wire.pacing import Due, Lateness, Pacer
 from tussock.wire.pcap import read_capture
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 from tussock.wire.replay import replay
 from tussock.wire.velodyne.decode import decode_packets
 from tussock.wire.velodyne.encode import PacketEncoder
@@ -221,7 +221,7 @@ def test_what_cannot_be_streamed() -> None:
 def test_replay(tmp_path: Path) -> None:
     data, positions = Listener(), Listener()
     sensor = load_sensor("vlp-16")
-    with open_run(tmp_path / "run.pcap", sensor) as run:
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
         for number in range(2):
             run.write(made_frame(sensor, number))
     recorded = list(read_capture(tmp_path / "run.pcap"))
@@ -235,7 +235,7 @@ def test_replay(tmp_path: Path) -> None:
 
 def test_replay_sends_positions_nowhere_unasked(listener: Listener, tmp_path: Path) -> None:
     sensor = load_sensor("vlp-16")
-    with open_run(tmp_path / "run.pcap", sensor) as run:
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
         run.write(made_frame(sensor, 0))
     report = replay(tmp_path / "run.pcap", listener.endpoint, speed=100.0)
     assert {len(data) for data in listener.stop()} == {1206}
@@ -245,7 +245,7 @@ def test_replay_sends_positions_nowhere_unasked(listener: Listener, tmp_path: Pa
 def test_replay_refuses_before_it_sends(listener: Listener, tmp_path: Path) -> None:
     sensor = load_sensor("vlp-16")
     path = tmp_path / "run.pcap"
-    with open_run(path, sensor) as run:
+    with open_recording(path, sensor) as run:
         run.write(made_frame(sensor, 0))
     with pytest.raises(InputError, match="speed: must be above 0"):
         replay(path, listener.endpoint, speed=0.0)

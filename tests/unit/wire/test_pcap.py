@@ -12,7 +12,7 @@ from made_frames import made_frame
 from tussock.errors import InputError, OutputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.pcap import CaptureWriter, read_capture, read_payloads
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
 
 
@@ -115,25 +115,25 @@ def test_broken_captures(tmp_path: Path, name: str, change, says: str) -> None:
 def test_a_run_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     sensor = load_sensor("vlp-16")
     path = tmp_path / "run.pcap"
-    with pytest.raises(ZeroDivisionError), open_run(path, sensor) as run:
+    with pytest.raises(ZeroDivisionError), open_recording(path, sensor) as run:
         run.write(made_frame(sensor, 0))
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
-    with open_run(path, sensor) as run:
+    with open_recording(path, sensor) as run:
         for number in range(3):
             run.write(made_frame(sensor, number))
     ports = [datagram.port for datagram in read_capture(path)]
     assert ports.count(2368) == 227 and ports.count(8308) == 17  # one position for every 14 packets
     times = [datagram.time for datagram in read_capture(path)]
     assert times == sorted(times)
-    with pytest.raises(OutputError, match="exists already"), open_run(path, sensor):
+    with pytest.raises(OutputError, match="exists already"), open_recording(path, sensor):
         pass
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
     sensor = load_sensor("hdl-64e-s3")
     for name in ("a.pcap", "b.pcap"):
-        with open_run(tmp_path / name, sensor) as run:
+        with open_recording(tmp_path / name, sensor) as run:
             run.write(made_frame(sensor, 0))
     assert (tmp_path / "a.pcap").read_bytes() == (tmp_path / "b.pcap").read_bytes()
 
@@ -146,7 +146,7 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
         CaptureWriter(file).write(PacketEncoder(sensor).encode(made_frame(sensor)), epoch=EPOCH)
     assert caught.value.errno == 28
     full = pytest.raises(OutputError, match=r"run\.pcap: cannot be written \(no space left on the disk\)")
-    with full, open_run(tmp_path / "run.pcap", sensor) as run:
+    with full, open_recording(tmp_path / "run.pcap", sensor) as run:
         run.write(made_frame(sensor))
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []

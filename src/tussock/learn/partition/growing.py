@@ -31,28 +31,28 @@ def grow_ellipsoids(points: NDArray[np.float64], size: float) -> NDArray[np.int6
     n = np.bincount(labels, minlength=count).astype(float)
     mean = np.stack([np.bincount(labels, points[:, a], count) for a in range(3)], 1) / n[:, None]
     off = points - mean[labels]
-    scatter = np.empty((count, 3, 3))
+    squares = np.empty((count, 3, 3))
     for a in range(3):
         for b in range(3):
-            scatter[:, a, b] = np.bincount(labels, off[:, a] * off[:, b], count)
+            squares[:, a, b] = np.bincount(labels, off[:, a] * off[:, b], count)
     floor = (size / _SEEDS) ** 2 / 12  # a seed with few points still takes up its voxel
     widest = size**2 / 12
     for _ in range(_ROUNDS):
-        one, two = _best_pairs(n, mean, scatter, floor, widest)
+        one, two = _best_pairs(n, mean, squares, floor, widest)
         if not len(one):
             break
-        n[one], mean[one], scatter[one] = _merged(n, mean, scatter, one, two)
+        n[one], mean[one], squares[one] = _merged(n, mean, squares, one, two)
         stays = np.ones(len(n), np.bool_)
         stays[two] = False
         number = np.cumsum(stays) - 1
         number[two] = number[one]
         labels = number[labels]
-        n, mean, scatter = n[stays], mean[stays], scatter[stays]
+        n, mean, squares = n[stays], mean[stays], squares[stays]
     return labels
 
 
 def _best_pairs(
-    n: NDArray[np.float64], mean: NDArray[np.float64], scatter: NDArray[np.float64], floor: float, widest: float
+    n: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64], floor: float, widest: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs (first, second) that pick each other and may merge; none where it is the last one."""
     none = np.zeros(0, np.int64)
@@ -62,9 +62,9 @@ def _best_pairs(
     _, neighbours = cKDTree(mean).query(mean, k + 1)
     one = np.repeat(np.arange(len(n)), k)
     two = neighbours[:, 1:].ravel().astype(np.int64)
-    count, _, both = _merged(n, mean, scatter, one, two)
+    count, _, both = _merged(n, mean, squares, one, two)
     covariance = both / count[:, None, None]
-    volume = _volume(scatter / n[:, None, None], floor)
+    volume = _volume(squares / n[:, None, None], floor)
     kept = (count / _volume(covariance, floor)) / (count / (volume[one] + volume[two]))
     fits = (kept >= _DENSITY_KEPT) & (np.linalg.eigvalsh(covariance)[:, 2] <= widest) & (one != two)
     score = np.where(fits, kept, -1.0).reshape(len(n), k)
@@ -75,15 +75,15 @@ def _best_pairs(
 
 
 def _merged(
-    n: NDArray[np.float64], mean: NDArray[np.float64], scatter: NDArray[np.float64], one: NDArray[np.int64],
+    n: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64], one: NDArray[np.int64],
     two: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
-    """Number, mean and scatter of two ellipsoids taken together."""
+    """Number, mean and squares of two ellipsoids taken together."""
     count = n[one] + n[two]
     apart = mean[two] - mean[one]
     centre = mean[one] + apart * (n[two] / count)[:, None]
     share = (n[one] * n[two] / count)[:, None, None]
-    return count, centre, scatter[one] + scatter[two] + share * apart[:, :, None] * apart[:, None, :]
+    return count, centre, squares[one] + squares[two] + share * apart[:, :, None] * apart[:, None, :]
 
 
 def _volume(covariance: NDArray[np.float64], floor: float) -> NDArray[np.float64]:

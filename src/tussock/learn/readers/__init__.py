@@ -1,1 +1,1 @@
-"""Scans of other people's sensors as beams."""
+"""Scans of other people's sensors as pulses."""

@@ -1,6 +1,6 @@
-"""Beams from files of points: KITTI scans, PCD, PLY, LAS and LAZ, Parquet, CSV, NPZ, and frames of Tussock.
+"""Pulses from files of points: KITTI scans, PCD, PLY, LAS and LAZ, Parquet, CSV, NPZ, and frames of Tussock.
 
-A point alone is no beam; where it was measured from must be known. A frame of Tussock knows. A KITTI scan is in the
+A point alone is no measured pulse; where it was measured from must be known. A frame of Tussock knows. A KITTI scan is in the
 sensor's own coordinates. For any other file it is
 
 - the fields ``origin_x, origin_y, origin_z`` of the file, one origin a point, or
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from tussock.errors import InputError, TussockError
 from tussock.files.contents import SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
-from tussock.learn.beams import Beams, beams_of
+from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
 from tussock.poses import Trajectory
 
-__all__ = ["beams_of_kitti", "beams_of_points"]
+__all__ = ["pulses_of_kitti", "pulses_of_points"]
 
 Fields = dict[str, NDArray[Any]]
 
@@ -40,7 +40,7 @@ _KITTI_RINGS_DEG = (
 )  # fmt: skip
 
 
-def beams_of_kitti(path: Path, *, reach: float | None = None) -> Beams:
+def pulses_of_kitti(path: Path, *, reach: float | None = None) -> MeasuredPulses:
     """A scan of the KITTI data set, each point given the ring nearest in elevation, 0 the lowest."""
     fields = _load(path).fields
     points = _xyz(fields)
@@ -53,14 +53,16 @@ def beams_of_kitti(path: Path, *, reach: float | None = None) -> Beams:
     elevation = np.degrees(np.arcsin(points[:, 2] / distance))
     rings = np.searchsorted((levels[1:] + levels[:-1]) / 2, elevation)
     intensity = np.clip(fields["intensity"][kept], 0, 1)
-    return Beams.of(np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach, complete=False)
+    return MeasuredPulses.of(
+        np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach, complete=False
+    )
 
 
-def beams_of_points(
+def pulses_of_points(
     path: Path, *, origin: NDArray[np.float64] | None = None, trajectory: Trajectory | None = None,
     reach: float | None = None,
-) -> Beams:  # fmt: skip
-    """Every beam of a file that is a frame of Tussock, or points from elsewhere."""
+) -> MeasuredPulses:  # fmt: skip
+    """Every pulse of a file that is a frame of Tussock, or points from elsewhere."""
     contents = _load(path)
     if contents.document is not None or "true_range" in contents.fields:
         frame = frame_of(contents, path)
@@ -72,7 +74,7 @@ def beams_of_points(
             frame = replace(frame, trajectory=trajectory)
         if not len(frame):
             raise InputError(f"{path}: holds no returns")
-        return beams_of(frame, reach=reach)
+        return measured_pulses(frame, reach=reach)
     return _from_elsewhere(path, contents.fields, origin, trajectory, reach)
 
 
@@ -94,7 +96,7 @@ def _load(path: Path) -> Contents:
 
 def _from_elsewhere(
     path: Path, fields: Fields, origin: NDArray[np.float64] | None, trajectory: Trajectory | None, reach: float | None
-) -> Beams:
+) -> MeasuredPulses:
     missing = [axis for axis in "xyz" if axis not in fields]
     if missing:
         raise InputError(f"{path}: has no field {missing[0]!r}; points need x, y and z")
@@ -116,7 +118,7 @@ def _from_elsewhere(
         raise InputError(f"{path}: holds no point away from where it was measured from")
     start = np.broadcast_to(start, points.shape)[kept]
     bright = None if "intensity" not in known else _relative(known["intensity"][kept])
-    return Beams.of(
+    return MeasuredPulses.of(
         start, way[kept], np.where(hit, distance, np.nan)[kept], intensity=bright,
         rings=_rings(path, known["laser"][kept]) if "laser" in known else None, reach=reach,
         complete=not hit[kept].all(),

@@ -1,8 +1,8 @@
-"""Beams from captures of Velodyne sensors (``.pcap``), through velodyne-decoder, pulses without return included.
+"""Pulses from captures of Velodyne sensors (``.pcap``), through velodyne-decoder, pulses without return included.
 
 The decoder gives points, and none where a pulse had no return. But where a pulse went, it knows for every one: the
 packets are decoded twice more, with the same made-up distance in every place, a near and a far one. The two points of
-a pulse lie on its line, calibration and offsets of the model included. A beam starts where its line passes the
+a pulse lie on its line, calibration and offsets of the model included. A pulse starts where its line passes the
 sensor's axis, which is where the sensor counts its distances from.
 
 An HDL-64E sends its calibration in its packets, a little over a second for the whole of it. From a shorter capture the
@@ -24,13 +24,13 @@ from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError, nearest
 from tussock.extras import load_extra
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.poses import Trajectory
 from tussock.wire.pcap import read_capture
 from tussock.wire.velodyne.layout import PACKET, PACKET_BYTES
 from tussock.wire.velodyne.models import MODE_BYTES, MODELS
 
-__all__ = ["beams_of_capture"]
+__all__ = ["pulses_of_capture"]
 
 _NEAR, _FAR = 5_000, 20_000
 """made-up distances, in the sensor's own steps: 10 and 40 m, or 20 and 80 m"""
@@ -55,9 +55,9 @@ class _Packets(NamedTuple):
     """[s] Unix time, shape (n,)"""
 
 
-def beams_of_capture(
+def pulses_of_capture(
     path: Path, *, model: str | None = None, trajectory: Trajectory | None = None, reach: float | None = None
-) -> Beams:
+) -> MeasuredPulses:
     """Every pulse of a capture, revolution by revolution, in the sensor's frame, or in the world by a trajectory.
 
     ``model`` names the sensor where its packets do not (HDL-64E). The last turn may be a part of a revolution.
@@ -87,7 +87,7 @@ def beams_of_capture(
         positions, quaternions = _covering(path, trajectory, near["time"]).at(near["time"])
         turn = Rotation.from_quat(quaternions)
         start, way = turn.apply(start) + positions, turn.apply(way)
-    return Beams.of(
+    return MeasuredPulses.of(
         start, way, ranges, intensity=intensity, rings=near["ring"], azimuths=azimuths, turns=near["turn"], reach=reach
     )
 

@@ -2,7 +2,7 @@
 
 Each effect has a small scene with an answer on paper. A wall beyond half the camera's range appears nearer by half
 the range (fig. 2a). A dark wall that runs away from the sensor is seen to where its reflectivity falls
-below the limit (fig. 2b). A box seen in a mirror stands behind the mirror (fig. 2c). Ranges of a laser scatter with
+below the limit (fig. 2b). A box seen in a mirror stands behind the mirror (fig. 2c). Ranges of a laser spread with
 σ = 1 cm about a bias of its own.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.frames.frame import Frame
-from tussock.plots.report_figures import BLUE, GREY, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
@@ -19,7 +19,7 @@ from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Trial
 
 __all__ = ["EXPERIMENT"]
 
@@ -32,19 +32,19 @@ NORMAL = np.array([-1.0, 1.0, 0.0]) / np.sqrt(2)
 BOX, BOX_SIZE = np.array([12.0, 8.0, 1.5]), np.array([2.0, 2.0, 1.6])
 
 
-def _run(run: Run) -> Outcome:
-    fold, limit, mirror, noise = _folding(run), _dark_wall(run), _mirror(run), _noise(run)
+def _run(trial: Trial) -> Outcome:
+    fold, limit, mirror, noise = _folding(trial), _dark_wall(trial), _mirror(trial), _noise(trial)
     criteria = (*fold[1], *limit[1], *mirror[1], *noise)
     return Outcome(criteria, (), (_figure(fold[0], limit[0], mirror[0]),), _NOTES)
 
 
-def _folding(run: Run) -> tuple[Frame, list[Criterion]]:
+def _folding(trial: Trial) -> tuple[Frame, list[Criterion]]:
     """A post at 6 m and a wall at 14 m before the camera with its range of 20 m."""
     scene = Scene()
     scene.add(box((0.2, 12.0, 8.0), material=SURFACES["concrete"]), name="wall", position=(14.1, 0, 0))
     scene.add(box((0.4, 0.8, 6.0), material=SURFACES["bark"]), name="post", position=(6.2, 1.0, 0))
-    camera = load_sensor("tof-camera").with_(**{"receiver.backfolding": run.has("backfolding")})
-    frame = scan(scene, camera, seed=run.seed)
+    camera = load_sensor("tof-camera").with_(**{"receiver.backfolding": trial.has("backfolding")})
+    frame = scan(scene, camera, seed=trial.seed)
     far = frame.true_range >= 10.0 + 0.02
     off = np.abs(frame.range[far] - (frame.true_range[far] - 10.0))
     return frame, [
@@ -58,7 +58,7 @@ def _folding(run: Run) -> tuple[Frame, list[Criterion]]:
     ]
 
 
-def _dark_wall(run: Run) -> tuple[Frame, list[Criterion]]:
+def _dark_wall(trial: Trial) -> tuple[Frame, list[Criterion]]:
     """A wall of 12 % reflectivity along the view, from 40 to 60 m, beside a bright one of 50 %."""
     scene = Scene()
     for name, y, reflectance in (("dark wall", 3.0, DARK), ("bright wall", -3.0, 0.5)):
@@ -67,12 +67,12 @@ def _dark_wall(run: Run) -> tuple[Frame, list[Criterion]]:
     limit = {"near_m": 50.0, "near_reflectivity": 0.1, "far_m": 120.0, "far_reflectivity": 0.8}
     sensor = load_sensor("hdl-64e-s2").with_(
         **{
-            "receiver.detection_limit": limit if run.has("limit") else None,
+            "receiver.detection_limit": limit if trial.has("limit") else None,
             "noise.bias_sigma_m": 0.0,
             "rotation_hz": 5.0,
         }
     )
-    frame = scan(scene, sensor, seed=run.seed)
+    frame = scan(scene, sensor, seed=trial.seed)
     dark = frame.true_range[frame.object_id == 1]
     bright = frame.true_range[frame.object_id == 2]
     return frame, [
@@ -93,9 +93,9 @@ def mirrored(points: np.ndarray) -> np.ndarray:
     return points - 2 * ((points - MIRROR) @ NORMAL)[:, None] * NORMAL
 
 
-def _mirror(run: Run) -> tuple[Frame, list[Criterion]]:
+def _mirror(trial: Trial) -> tuple[Frame, list[Criterion]]:
     """A mirror 12 m ahead, turned by 45°, and a box 8 m to its left."""
-    glass = Material(name="mirror", reflectance=0.0, mirror=1.0) if run.has("mirror") else SURFACES["concrete"]
+    glass = Material(name="mirror", reflectance=0.0, mirror=1.0) if trial.has("mirror") else SURFACES["concrete"]
     scene = Scene()
     scene.add(plane((60, 60), material=SURFACES["soil"]), name="ground", position=(0, 0, 0))
     scene.add(box((0.05, 4.0, 3.0), material=glass), name="mirror", position=MIRROR + 0.025 * -NORMAL, yaw=-np.pi / 4)
@@ -103,7 +103,7 @@ def _mirror(run: Run) -> tuple[Frame, list[Criterion]]:
     sensor = load_sensor("hdl-64e-s2").with_(
         **{"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0, "rotation_hz": 5.0}
     )
-    frame = scan(scene, sensor, Pose.at(0, 0, 2.0), seed=run.seed)
+    frame = scan(scene, sensor, Pose.at(0, 0, 2.0), seed=trial.seed)
     points = frame.world_xyz()
     on_box = frame.object_id == 3
     # Seen directly, the box is 8 m to the left; in the mirror it is behind x = 12 m.
@@ -118,14 +118,14 @@ def _mirror(run: Run) -> tuple[Frame, list[Criterion]]:
     ]
 
 
-def _noise(run: Run) -> list[Criterion]:
+def _noise(trial: Trial) -> list[Criterion]:
     """A wall all around: σ of each measurement, and the bias of each laser in two turns."""
     scene = Scene()
     scene.add(box((40, 40, 40), material=SURFACES["concrete"]), name="room")
     sensor = load_sensor("hdl-64e-s2").with_(**{"receiver.range_step_m": 0.0, "rotation_hz": 15.0})
-    if not run.has("noise"):
+    if not trial.has("noise"):
         sensor = sensor.with_(**{"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0})
-    turns = [scan(scene, sensor, seed=run.seed, frame=k) for k in (0, 1)]
+    turns = [scan(scene, sensor, seed=trial.seed, frame=k) for k in (0, 1)]
     means, spreads = [], []
     for frame in turns:
         off = frame.range.astype(float) - frame.true_range
@@ -156,7 +156,7 @@ def _noise(run: Run) -> list[Criterion]:
 
 
 def _figure(fold: Frame, limit: Frame, mirror: Frame) -> Figure:
-    with drawing(1, 3, size=(12.6, 4.0)) as picture:
+    with plotting(1, 3, size=(12.6, 4.0)) as picture:
         left, middle, right = picture.axes[0]
         for name, values, color, size in (("true", fold.true_xyz, GREY, 1.0), ("as measured", fold.xyz, ORANGE, 1.0)):
             left.scatter(-values[:, 1], values[:, 0], s=size, color=color, lw=0, label=name)

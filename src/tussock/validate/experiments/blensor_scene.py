@@ -13,7 +13,7 @@ import numpy as np
 
 from tussock.frames.frame import Frame
 from tussock.ground.relief import Relief
-from tussock.plots.report_figures import BLUE, RED, drawing
+from tussock.plots.report_figures import BLUE, RED, plotting
 from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -27,7 +27,7 @@ from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.memory import resident_mib
 from tussock.validate.timing import least
 
@@ -79,7 +79,7 @@ def _moved(mesh: Mesh, by: tuple[float, float, float]) -> Mesh:
     return Mesh(mesh.vertices + np.array(by, np.float32), mesh.triangles, mesh.materials, mesh.triangle_materials)
 
 
-def sensors(run: Run) -> dict[str, Sensor]:
+def sensors(trial: Trial) -> dict[str, Sensor]:
     """The four, as fast as they look: a turn of the Velodyne lasts 100 ms, the others' frames at most 40 ms."""
     depth = ImagePattern(columns=2000, rows=2000, horizontal_fov_deg=60, vertical_fov_deg=60, frame_hz=25)
     return {
@@ -90,10 +90,10 @@ def sensors(run: Run) -> dict[str, Sensor]:
     }
 
 
-def _run(run: Run) -> Outcome:
-    run.doing("growing the field")
+def _run(trial: Trial) -> Outcome:
+    trial.doing("growing the field")
     before = resident_mib()
-    scene = field_with_cars(run.seed)
+    scene = field_with_cars(trial.seed)
     world = World(scene)
     held = resident_mib() - before
     vertices = sum(len(thing.mesh.vertices) for thing in scene.objects)
@@ -102,12 +102,12 @@ def _run(run: Run) -> Outcome:
     rows: list[tuple[Any, ...]] = []
     machine: list[tuple[Any, ...]] = []
     cars = [thing.id for thing in scene.objects if thing.label == "car"]
-    for name, sensor in sensors(run).items():
-        run.doing(name)
-        look: Callable[[], Frame] = lambda sensor=sensor: scan(world, sensor, pose, seed=run.seed)  # type: ignore[misc]  # noqa: E731
+    for name, sensor in sensors(trial).items():
+        trial.doing(name)
+        look: Callable[[], Frame] = lambda sensor=sensor: scan(world, sensor, pose, seed=trial.seed)  # type: ignore[misc]  # noqa: E731
         frames[name] = frame = look()
         share = min(1.0, INTERVAL / sensor.frame_period)
-        taken = least(look, rounds=1 if run.quick else 5)[0].wall * share
+        taken = least(look, rounds=1 if trial.quick else 5)[0].wall * share
         on_cars = [int((frame.object_id == number).sum()) for number in cars]
         rows.append((name, frame.pulses, len(frame), *on_cars))
         machine.append((name, taken, THEIRS[name], THEIRS[name] / taken))
@@ -164,7 +164,7 @@ def _run(run: Run) -> Outcome:
 
 
 def _figure(frames: dict[str, Frame], cars: list[int]) -> Figure:
-    with drawing(1, 4, size=(13.0, 3.7)) as picture:
+    with plotting(1, 4, size=(13.0, 3.7)) as picture:
         for axes, name in zip(picture.axes[0][:2], ("Velodyne", "Ibeo LUX"), strict=True):
             frame = frames[name]
             for number, color in ((None, "#9aa79c"), *zip(cars, (RED, BLUE), strict=True)):

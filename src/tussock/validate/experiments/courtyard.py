@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tussock.plots.report_figures import BLUE, GREY, drawing
+from tussock.plots.report_figures import BLUE, GREY, plotting
 from tussock.poses import Pose
 from tussock.scenes.ready import ready_scene, ready_scene_names
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.threads import cores
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.memory import resident_mib
 from tussock.validate.timing import least, timed
 
@@ -28,24 +28,24 @@ THEIR_TRIANGLES = {"courtyard": 191_245_324, "root": 604_488_350}
 RAYS = 9
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     place, sensor = Pose.at(0.0, 0.0, 2.0), load_sensor("hdl-64e-mavs")
-    rounds = 1 if run.quick else 5
+    rounds = 1 if trial.quick else 5
     # The large root would take most of a quick run's time; the courtyard is ready in seconds.
-    names = [n for n in THEIR_TRIANGLES if n in ready_scene_names() and not (run.quick and n == "root")]
+    names = [n for n in THEIR_TRIANGLES if n in ready_scene_names() and not (trial.quick and n == "root")]
     rows: list[tuple[Any, ...]] = []
     criteria: list[Criterion] = []
     figures: tuple[Figure, ...] = ()
     for name in names:
-        run.doing(f"growing the {name}")
+        trial.doing(f"growing the {name}")
         before = resident_mib()
-        scene, grown = timed(lambda name=name: ready_scene(name, seed=run.seed))  # type: ignore[misc]
-        run.doing(f"building the {name}")
+        scene, grown = timed(lambda name=name: ready_scene(name, seed=trial.seed))  # type: ignore[misc]
+        trial.doing(f"building the {name}")
         world, built = timed(lambda scene=scene: World(scene))  # type: ignore[misc]
         held = resident_mib() - before
-        run.doing(f"scanning the {name}")
-        frame = scan(world, sensor, place, seed=run.seed)
-        (taken,) = least(lambda world=world: scan(world, sensor, place, seed=run.seed), rounds=rounds)  # type: ignore[misc]
+        trial.doing(f"scanning the {name}")
+        frame = scan(world, sensor, place, seed=trial.seed)
+        (taken,) = least(lambda world=world: scan(world, sensor, place, seed=trial.seed), rounds=rounds)  # type: ignore[misc]
         rays = frame.pulses * RAYS
         per_core = rays / taken.cores / 1e6
         rows.append(
@@ -72,7 +72,7 @@ def _run(run: Run) -> Outcome:
             )
         )
         if name == "courtyard":
-            more, figures = _scaling(run, world, place, rounds)
+            more, figures = _scaling(trial, world, place, rounds)
             criteria += more
             criteria.append(
                 Criterion(
@@ -116,16 +116,16 @@ def _run(run: Run) -> Outcome:
     return Outcome(tuple(criteria), (table,), figures, tuple(notes))
 
 
-def _scaling(run: Run, world: World, place: Pose, rounds: int) -> tuple[list[Criterion], tuple[Figure, ...]]:
+def _scaling(trial: Trial, world: World, place: Pose, rounds: int) -> tuple[list[Criterion], tuple[Figure, ...]]:
     """Strong scaling: the same scan on more and more threads."""
     sensor = load_sensor("hdl-64e-mavs")
     counts = sorted({1, 2, *(2**k for k in range(1, 8) if 2**k < cores()), cores()})
     counts = [count for count in counts if count <= max(2, cores())]
-    jobs = [lambda n=n: scan(world, sensor, place, seed=run.seed, threads=n) for n in counts]
+    jobs = [lambda n=n: scan(world, sensor, place, seed=trial.seed, threads=n) for n in counts]
     same = jobs[0]().identical(jobs[-1]())
     taken = least(*jobs, rounds=rounds)
     times = [one.wall for one in taken]
-    with drawing(size=(5.0, 2.9)) as picture:
+    with plotting(size=(5.0, 2.9)) as picture:
         axes = picture.axes[0, 0]
         axes.plot(counts, [times[0] / n for n in counts], color=GREY, ls="--", lw=1, label="ideal")
         axes.plot(counts, times, "o-", color=BLUE, label="one turn of the HDL-64E")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.plots.report_figures import BLUE, GREY, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import check_seed
 from tussock.scene.material import Material
@@ -31,7 +31,7 @@ from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 
 __all__ = ["EXPERIMENT", "Case", "depths_in_stands", "exponential_law", "gamma_law"]
 
@@ -128,12 +128,14 @@ def depths_in_stands(beam: Beam, *, stands: int, pulses: int, seed: int) -> dict
     return depths
 
 
-def _run(run: Run) -> Outcome:
-    stands, pulses = (30, 1000) if run.quick else (60, 1000)
-    run.doing("nine rays a pulse")
-    depths = depths_in_stands(PAPER_RAYS if run.has("beam") else ONE_RAY, stands=stands, pulses=pulses, seed=run.seed)
-    run.doing("the whole spot")
-    whole = depths_in_stands(WHOLE_SPOT, stands=stands // 5, pulses=pulses, seed=run.seed)
+def _run(trial: Trial) -> Outcome:
+    stands, pulses = (30, 1000) if trial.quick else (60, 1000)
+    trial.doing("nine rays a pulse")
+    depths = depths_in_stands(
+        PAPER_RAYS if trial.has("beam") else ONE_RAY, stands=stands, pulses=pulses, seed=trial.seed
+    )
+    trial.doing("the whole spot")
+    whole = depths_in_stands(WHOLE_SPOT, stands=stands // 5, pulses=pulses, seed=trial.seed)
 
     rows, off = [], []
     for case in CASES:
@@ -192,7 +194,7 @@ def _run(run: Run) -> Outcome:
 
 def _figure(depths: dict[Case, FloatArray]) -> Figure:
     at = np.linspace(0, DEPTH, 400)
-    with drawing(2, 4, size=(11.0, 5.0), sharex=True) as picture:
+    with plotting(2, 4, size=(11.0, 5.0), sharex=True) as picture:
         for axes, case in zip(picture.axes.flat, CASES, strict=True):
             axes.hist(depths[case], bins=50, range=(0, DEPTH), density=True, color="#d5dbe1", label="simulated")
             axes.plot(at, np.gradient(gamma_law(case, at), at), color=BLUE, label="gamma law")

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.plots.report_figures import BLUE, GREY, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.pulses import Pulses
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.recordings import absent, recording
 
 __all__ = ["EXPERIMENT"]
@@ -37,7 +37,7 @@ def upper_runs(pulses: Pulses) -> NDArray[np.int64]:
     return np.array([after - before - 1 for before, after in pairwise(lower)])
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     rows, worst_step, runs = [], 0.0, set()
     for rate in RATES:
         theirs = load_sensor("hdl-64e-mavs").with_(rotation_hz=rate)
@@ -103,29 +103,29 @@ def _run(run: Run) -> Outcome:
     if path is None:
         notes.append(f"Pitch angles were not compared: {absent(CALIBRATION)}.")
     else:
-        more, other = _pitch(run, json.loads(path.read_text(encoding="utf-8")))
+        more, other = _pitch(trial, json.loads(path.read_text(encoding="utf-8")))
         criteria += more
         notes.append(other)
-    return Outcome(tuple(criteria), (table,), (_figure(run),), tuple(notes))
+    return Outcome(tuple(criteria), (table,), (_figure(trial),), tuple(notes))
 
 
-def angles_of(name: str, run: Run) -> NDArray[np.float64]:
+def angles_of(name: str, trial: Trial) -> NDArray[np.float64]:
     """Elevations of the lasers [deg]; without the calibration, as many spread evenly."""
     pulses = load_sensor(name).pulses()
     _, first = np.unique(pulses.lasers, return_index=True)
     angles = np.rad2deg(pulses.elevations[first].astype(float))
-    return angles if run.has("calibration") else np.linspace(angles.min(), angles.max(), len(angles))
+    return angles if trial.has("calibration") else np.linspace(angles.min(), angles.max(), len(angles))
 
 
-def _pitch(run: Run, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
+def _pitch(trial: Trial, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
     criteria = []
     for name, key in (("hdl-64e-s2", "HDL64E_S2.1_sztaki"), ("hdl-64e-s3", "HDL64E_S3_xiesc")):
-        off = np.abs(angles_of(name, run) - tables[key]["vert_deg"]).max()
+        off = np.abs(angles_of(name, trial) - tables[key]["vert_deg"]).max()
         criteria.append(
             Criterion(f"pitch of {name} off its calibration file, worst laser", float(off), "°", most=0.001)
         )
     rings = np.sort(tables["KITTI_HDL64E_S2_empirical_median_elev_deg"])
-    spread = {name: float((rings - np.sort(angles_of(name, run))).std()) for name in ("hdl-64e-s3", "hdl-64e-s2")}
+    spread = {name: float((rings - np.sort(angles_of(name, trial))).std()) for name in ("hdl-64e-s3", "hdl-64e-s2")}
     even = float((rings - np.linspace(rings[0], rings[-1], 64)).std())
     criteria.append(
         Criterion(
@@ -142,10 +142,10 @@ def _pitch(run: Run, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
     )
 
 
-def _figure(run: Run) -> Figure:
+def _figure(trial: Trial) -> Figure:
     pulses = load_sensor("hdl-64e-mavs").pulses()
     path = recording(CALIBRATION)
-    with drawing(1, 2, size=(10.4, 4.4)) as picture:
+    with plotting(1, 2, size=(10.4, 4.4)) as picture:
         left, right = picture.axes[0]
         ahead = np.abs(np.rad2deg(pulses.azimuths)) < 1.6
         for block, color, name in ((0, BLUE, "upper block"), (1, ORANGE, "lower block")):
@@ -156,7 +156,7 @@ def _figure(run: Run) -> Figure:
         left.set(title="hdl-64e-mavs, straight ahead, 10 Hz", xlabel="azimuth, clockwise [°]", ylabel="elevation [°]")
         left.legend(loc="lower right", framealpha=0.9, frameon=True)
         for name, color in (("hdl-64e-s2", BLUE), ("hdl-64e-s3", ORANGE)):
-            right.plot(np.sort(angles_of(name, run)), ".", color=color, ms=4, label=name)
+            right.plot(np.sort(angles_of(name, trial)), ".", color=color, ms=4, label=name)
         if path is not None:
             rings = json.loads(path.read_text(encoding="utf-8"))["KITTI_HDL64E_S2_empirical_median_elev_deg"]
             right.plot(np.sort(rings), "+", color=GREY, ms=6, label="rings of a KITTI frame")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
-from tussock.learn.learner import Method, learn
+from tussock.learn.fit_volumes import Method, fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import compare
-from tussock.plots.report_figures import drawing
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.plots.report_figures import plotting
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.experiments.six_targets import TARGETS, VOXEL, TargetScore, fired, score_target
 
 __all__ = ["EXPERIMENT"]
@@ -28,21 +28,21 @@ _TAUS = (1.0, 1.5, 2.0, 3.0)
 _METHODS: tuple[Method, ...] = ("voxels", "two-means", "growing")
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     scores: list[TargetScore] = []
-    shown: dict[str, tuple[Beams, Beams]] = {}
+    shown: dict[str, tuple[MeasuredPulses, MeasuredPulses]] = {}
     swept = None
     for name in TARGETS:
-        run.doing(name)
-        train, test = fired(name, quick=run.quick, seed=run.seed)
-        score = score_target(name, train, test, seed=run.seed)
-        if not run.has("volumes") and score.surface is not None:
+        trial.doing(name)
+        train, test = fired(name, quick=trial.quick, seed=trial.seed)
+        score = score_target(name, train, test, seed=trial.seed)
+        if not trial.has("volumes") and score.surface is not None:
             score = replace(score, volumes=score.surface, chosen=score.surface)
         scores.append(score)
-        shown[name] = (test, simulate_volumes(learn(train, voxel=VOXEL), test, seed=run.seed))
+        shown[name] = (test, simulate_volumes(fit_volumes(train, voxel=VOXEL), test, seed=trial.seed))
         if name == _SWEPT:
             swept = train, test
-    run.doing("sweeps")
+    trial.doing("sweeps")
     assert swept is not None
     notes = [
         "The targets are ours, as the paper's trees and grass are not available: the scores stand side by side, not "
@@ -64,7 +64,7 @@ def _run(run: Run) -> Outcome:
         )
     if scores[0].surface is None:
         notes.append("The surface model was left out: PyMeshLab is not installed (pip install 'tussock[surface]').")
-    return Outcome(_criteria(scores), (_table(scores), *_sweeps(*swept, run)), (_figure(shown),), tuple(notes))
+    return Outcome(_criteria(scores), (_table(scores), *_sweeps(*swept, trial)), (_figure(shown),), tuple(notes))
 
 
 def _criteria(scores: list[TargetScore]) -> tuple[Criterion, ...]:
@@ -131,12 +131,12 @@ def _table(scores: list[TargetScore]) -> Table:
     )
 
 
-def _sweeps(train: Beams, test: Beams, run: Run) -> tuple[Table, ...]:
+def _sweeps(train: MeasuredPulses, test: MeasuredPulses, trial: Trial) -> tuple[Table, ...]:
     """Voxel size, τ and partition on one target."""
 
     def score(**options: Any) -> tuple[float, float, int]:
-        volumes = learn(train, **{"voxel": VOXEL, **options})
-        found = compare(test, simulate_volumes(volumes, test, seed=run.seed))
+        volumes = fit_volumes(train, **{"voxel": VOXEL, **options})
+        found = compare(test, simulate_volumes(volumes, test, seed=trial.seed))
         return found.distance, 100 * found.hit_rate_difference, len(volumes)
 
     sizes = [(100 * v, *score(voxel=v), *score(voxel=v, plain=True)[:2]) for v in _VOXELS]
@@ -157,16 +157,16 @@ def _sweeps(train: Beams, test: Beams, run: Run) -> tuple[Table, ...]:
     )
 
 
-def _figure(shown: dict[str, tuple[Beams, Beams]]) -> Figure:
-    with drawing(2, 6, size=(13.4, 5.0), sharex=True) as picture:
+def _figure(shown: dict[str, tuple[MeasuredPulses, MeasuredPulses]]) -> Figure:
+    with plotting(2, 6, size=(13.4, 5.0), sharex=True) as picture:
         for column, (name, pair) in enumerate(shown.items()):
             ring = np.bincount(pair[0].rings[pair[0].hit]).argmax() if pair[0].hit.any() else 0
             found = pair[0].ranges[pair[0].hit & (pair[0].rings == ring)]
             span = (np.quantile(found, 0.002) - 0.1, np.quantile(found, 0.998) + 0.1) if len(found) else (7.0, 9.0)
-            for row, (beams, what) in enumerate(zip(pair, ("real", "volumes"), strict=True)):
-                axes, mine = picture.axes[row, column], beams.hit & (beams.rings == ring)
-                half = np.rad2deg(np.abs(beams.azimuths).max()) + 0.045
-                counts = _histogram(beams, mine, span, half)
+            for row, (pulses, what) in enumerate(zip(pair, ("real", "volumes"), strict=True)):
+                axes, mine = picture.axes[row, column], pulses.hit & (pulses.rings == ring)
+                half = np.rad2deg(np.abs(pulses.azimuths).max()) + 0.045
+                counts = _histogram(pulses, mine, span, half)
                 image = np.ma.masked_equal(np.log1p(counts.T), 0)  # white where nothing came back
                 axes.imshow(image, origin="lower", aspect="auto", cmap="magma_r", vmin=-1, extent=(-half, half, *span))
                 axes.set_title(f"{name}, {what}", fontsize=8)
@@ -182,9 +182,11 @@ def _figure(shown: dict[str, tuple[Beams, Beams]]) -> Figure:
     )
 
 
-def _histogram(beams: Beams, mine: NDArray[np.bool_], span: tuple[float, float], half: float) -> NDArray[np.float64]:
+def _histogram(
+    pulses: MeasuredPulses, mine: NDArray[np.bool_], span: tuple[float, float], half: float
+) -> NDArray[np.float64]:
     edges = [np.linspace(-half, half, round(half / 0.045)), np.linspace(*span, 90)]
-    return np.histogram2d(np.rad2deg(beams.azimuths[mine]), beams.ranges[mine], edges)[0]
+    return np.histogram2d(np.rad2deg(pulses.azimuths[mine]), pulses.ranges[mine], edges)[0]
 
 
 EXPERIMENT = Experiment(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.frame import Frame
-from tussock.plots.report_figures import BLUE, GREY, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, cylinder
@@ -22,7 +22,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 
 __all__ = ["EXPERIMENT"]
 
@@ -42,15 +42,15 @@ def rods(offset: float) -> Scene:
     return scene
 
 
-def line_scanner(run: Run) -> Sensor:
+def line_scanner(trial: Trial) -> Sensor:
     """The LMS-291 by table 3 of the paper, without range noise: every stray point is then a mixed one."""
-    cutoff = 100.0 if not run.has("cutoff") else 0.0 if not run.has("window") else 1.6
+    cutoff = 100.0 if not trial.has("cutoff") else 0.0 if not trial.has("window") else 1.6
     return load_sensor("lms-291-s05").with_(
         **{
             "receiver.mode": "first",
             "receiver.signal_cutoff_m": cutoff,
             "noise.ray_sigma_m": 0.0,
-            "beam.rays": 9 if run.has("beam") else 1,
+            "beam.rays": 9 if trial.has("beam") else 1,
         }
     )
 
@@ -60,10 +60,10 @@ def is_mixed(frame: Frame, offset: float) -> NDArray[np.bool_]:
     return (ahead > ROW + MARGIN) & (ahead < ROW + offset - MARGIN)
 
 
-def _run(run: Run) -> Outcome:
-    sensor, worlds = line_scanner(run), {offset: World(rods(offset)) for offset in OFFSETS}
+def _run(trial: Trial) -> Outcome:
+    sensor, worlds = line_scanner(trial), {offset: World(rods(offset)) for offset in OFFSETS}
     shifts = np.arange(SCANS) / SCANS * np.deg2rad(0.5) * ROW
-    frames = {o: [scan(w, sensor, Pose.at(y=y), seed=run.seed) for y in shifts] for o, w in worlds.items()}
+    frames = {o: [scan(w, sensor, Pose.at(y=y), seed=trial.seed) for y in shifts] for o, w in worlds.items()}
     counts = {o: np.array([is_mixed(frame, o).sum() for frame in seen]) for o, seen in frames.items()}
     near, far = OFFSETS
     rows = tuple(
@@ -107,7 +107,7 @@ def _run(run: Run) -> Outcome:
 
 
 def _figure(frames: dict[float, Frame]) -> Figure:
-    with drawing(1, 2, size=(9.6, 4.4), sharey=True) as picture:
+    with plotting(1, 2, size=(9.6, 4.4), sharey=True) as picture:
         for axes, (offset, frame) in zip(picture.axes[0], frames.items(), strict=True):
             seen, stray = frame.xyz, is_mixed(frame, offset)
             axes.scatter(-seen[~stray, 1], seen[~stray, 0], s=7, color=BLUE, label="rods and wall")

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.frame import Frame
-from tussock.plots.report_figures import BLUE, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, ORANGE, plotting
 from tussock.poses import Pose
 from tussock.scenes.ready import ready_scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.wire.shared.shared_memory import SharedSegment
 from tussock.wire.shared.shm_layout import ChannelSpec
 from tussock.wire.velodyne.encode import PacketEncoder
@@ -101,12 +101,12 @@ def frames_a_second(seconds: float) -> tuple[float, int]:
         writer.wait()
 
 
-def _run(run: Run) -> Outcome:
-    run.doing("scanning")
-    world, sensor = World(ready_scene("yard", seed=run.seed)), load_sensor("hdl-32e")
-    pose, turns = Pose.at(0, 0, 2), 2 if run.quick else 10
-    frames = [scan(world, sensor, pose, seed=run.seed, frame=k) for k in range(turns)]
-    run.doing("packets")
+def _run(trial: Trial) -> Outcome:
+    trial.doing("scanning")
+    world, sensor = World(ready_scene("yard", seed=trial.seed)), load_sensor("hdl-32e")
+    pose, turns = Pose.at(0, 0, 2), 2 if trial.quick else 10
+    frames = [scan(world, sensor, pose, seed=trial.seed, frame=k) for k in range(turns)]
+    trial.doing("packets")
     PacketEncoder(sensor).encode(frames[0])  # so that no kernel is loaded while the clock runs
     encoder = PacketEncoder(sensor)
     begin = time.perf_counter()
@@ -114,15 +114,15 @@ def _run(run: Run) -> Outcome:
     encoded = sum(map(len, parts)) / (time.perf_counter() - begin)
     payloads = np.concatenate([*parts, encoder.flush().payloads])
     arrived, sent = over_udp(payloads)
-    points, firing = manual_cloud(arrived, timed=run.has("firing times"))
+    points, firing = manual_cloud(arrived, timed=trial.has("firing times"))
     truth, fired = _as_fired(frames)
     _, ours, theirs = np.intersect1d(firing, fired, return_indices=True)
     points, truth_points = points[ours], truth[theirs]
     reach, true_reach = np.linalg.norm(points, axis=1), np.linalg.norm(truth_points, axis=1)
     cosine = np.clip((points * truth_points).sum(1) / (reach * true_reach), -1, 1)
     astray = np.rad2deg(np.arccos(cosine))
-    run.doing("shared memory")
-    read, torn = frames_a_second(1.0 if run.quick else 5.0)
+    trial.doing("shared memory")
+    read, torn = frames_a_second(1.0 if trial.quick else 5.0)
     criteria = (
         Criterion(
             "packets a second that a turning HDL-32E needs",
@@ -184,7 +184,7 @@ def _as_fired(frames: list[Frame]) -> tuple[NDArray[np.float64], NDArray[np.int6
 
 
 def _figure(truth: NDArray[np.float64], rebuilt: NDArray[np.float64]) -> Figure:
-    with drawing(1, 2, size=(10.4, 4.6), sharex=True, sharey=True) as picture:
+    with plotting(1, 2, size=(10.4, 4.6), sharex=True, sharey=True) as picture:
         parts: list[tuple[Any, str, str]] = [
             (truth, "the simulator's frame", BLUE),
             (rebuilt, "rebuilt from packets", ORANGE),

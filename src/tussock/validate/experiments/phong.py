@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tussock.frames.frame import Frame
-from tussock.plots.report_figures import BLUE, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, ORANGE, plotting
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import plane, sphere
@@ -21,7 +21,7 @@ from tussock.sensors.patterns.image import ImagePattern
 from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Trial
 
 __all__ = ["EXPERIMENT"]
 
@@ -33,11 +33,11 @@ SIZE = (180, 620)
 """pixels of the picture, rows and columns"""
 
 
-def paint(specular: float, shininess: float, run: Run) -> Material:
+def paint(specular: float, shininess: float, trial: Trial) -> Material:
     return Material(
         name=f"K_s {specular:g}, α {shininess:g}",
         reflectance=DIFFUSE,
-        specular=specular if run.has("shine") else 0.0,
+        specular=specular if trial.has("shine") else 0.0,
         shininess=shininess,
     )
 
@@ -48,7 +48,7 @@ def by_hand(specular: float, shininess: float, tilt_deg: np.ndarray) -> np.ndarr
     return DIFFUSE * cosine + specular * np.maximum(2 * cosine**2 - 1, 0) ** shininess
 
 
-def plates(specular: float, shininess: float, run: Run) -> np.ndarray:
+def plates(specular: float, shininess: float, trial: Trial) -> np.ndarray:
     """Intensity of one plate for each tilt, 10 m around the sensor, one beam each."""
     azimuth = np.linspace(-150, 150, len(TILTS))
     turn = Rotation.from_euler("ZY", np.stack([azimuth, np.full(len(TILTS), -90.0)], 1), degrees=True)
@@ -56,31 +56,31 @@ def plates(specular: float, shininess: float, run: Run) -> np.ndarray:
     places = 10 * np.stack([np.cos(np.deg2rad(azimuth)), np.sin(np.deg2rad(azimuth)), 0 * azimuth], 1)
     scene = Scene()
     scene.add(
-        plane((2, 2), material=paint(specular, shininess, run)),
+        plane((2, 2), material=paint(specular, shininess, trial)),
         placements=Placements.of(places, quaternions=(turn * lean).as_quat()),
     )
     beams = GridPattern(azimuth_deg=tuple(azimuth.tolist()), elevation_deg=(0.0,), frame_hz=10)
     return scan(scene, Sensor(name="beams", pattern=beams), keep_misses=True).intensity.astype(float)
 
 
-def balls(run: Run) -> Frame:
+def balls(trial: Trial) -> Frame:
     """Four balls in a row, seen by an image of intensities."""
     scene = Scene()
     for k, (specular, shininess) in enumerate(SHINES):
-        ball = sphere(0.45, subdivisions=6, material=paint(specular, shininess, run))
+        ball = sphere(0.45, subdivisions=6, material=paint(specular, shininess, trial))
         scene.add(ball, position=(4.0, 1.65 - 1.1 * k, 0.0))
     rows, columns = SIZE
     image = ImagePattern(columns=columns, rows=rows, horizontal_fov_deg=60, vertical_fov_deg=19, frame_hz=10)
-    return scan(scene, Sensor(name="image", pattern=image, receiver=Receiver(max_range_m=20)), seed=run.seed)
+    return scan(scene, Sensor(name="image", pattern=image, receiver=Receiver(max_range_m=20)), seed=trial.seed)
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     sensor = load_sensor("hdl-32e")
     pulses = sensor.pulses()
     elevation = np.unique(np.rad2deg(pulses.elevations).round(3))
     one = np.unwrap(pulses.azimuths[pulses.lasers == 0].astype(float))
     step = float(np.rad2deg(np.median(np.abs(np.diff(one)))))
-    measured = [plates(*shine, run) for shine in SHINES]
+    measured = [plates(*shine, trial) for shine in SHINES]
     off = max(float(np.abs(seen - by_hand(*shine, TILTS)).max()) for seen, shine in zip(measured, SHINES, strict=True))
     criteria = (
         Criterion("horizontal step of the HDL-32E at 10 Hz", step, "°", least=0.155, most=0.17, paper="0.16°"),
@@ -103,13 +103,13 @@ def _run(run: Run) -> Outcome:
         f"sheet's "
         "rounded figure. The reflection formulas printed in the paper are garbled; R = 2(N·L)N − L is used.",
     )
-    return Outcome(criteria, (), (_pattern(), _shine(run, measured)), notes)
+    return Outcome(criteria, (), (_pattern(), _shine(trial, measured)), notes)
 
 
 def _pattern() -> Figure:
     pulses = load_sensor("hdl-32e").pulses()
     azimuth, elevation = np.rad2deg(pulses.azimuths), np.rad2deg(pulses.elevations)
-    with drawing(1, 2, size=(10.4, 3.6)) as picture:
+    with plotting(1, 2, size=(10.4, 3.6)) as picture:
         whole, part = picture.axes[0]
         some = np.arange(0, len(azimuth), 7)
         whole.scatter(-azimuth[some], elevation[some], s=0.3, color=BLUE, lw=0)
@@ -125,12 +125,12 @@ def _pattern() -> Figure:
     )
 
 
-def _shine(run: Run, measured: list[np.ndarray]) -> Figure:
-    frame = balls(run)
+def _shine(trial: Trial, measured: list[np.ndarray]) -> Figure:
+    frame = balls(trial)
     image = np.full(SIZE[0] * SIZE[1], np.nan, np.float32)
     image[frame.pulse] = frame.intensity
     fine = np.linspace(0, 89.9, 400)
-    with drawing(1, 2, size=(12.4, 3.2), width_ratios=(1.9, 1)) as picture:
+    with plotting(1, 2, size=(12.4, 3.2), width_ratios=(1.9, 1)) as picture:
         left, right = picture.axes[0]
         shown = left.imshow(image.reshape(SIZE), cmap="inferno", vmin=0)
         left.set(

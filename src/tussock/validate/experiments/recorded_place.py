@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
 from tussock.learn.dead_lasers import dead_rings
-from tussock.learn.learner import learn
-from tussock.learn.readers.read_beams import load_beams
+from tussock.learn.fit_volumes import fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.readers.read_pulses import load_pulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import QUANTILES, Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
-from tussock.plots.report_figures import BLUE, GREY, INK, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREY, INK, ORANGE, plotting
 from tussock.scene.volumes import Volumes
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.experiments.vegetation_like import towards_vegetation
 from tussock.validate.recordings import absent, recording
 
@@ -54,7 +54,7 @@ class _Foretold:
     """One way to foretell the third revolution, and its score in each area."""
 
     name: str
-    beams: Beams
+    pulses: MeasuredPulses
     scores: dict[str, Score]
 
 
@@ -69,76 +69,76 @@ def _missing() -> str | None:
     return None
 
 
-def _revolutions(run: Run) -> tuple[Beams, Beams, int]:
+def _revolutions(trial: Trial) -> tuple[MeasuredPulses, MeasuredPulses, int]:
     """Two to learn from, and the third, without lasers that are dead, and how many those are.
 
     In a quick run a third of the way around.
     """
     path = recording(CAPTURE)
     assert path is not None
-    beams = load_beams(path, turns=(0, 1, 2))
-    dead = dead_rings(beams)
-    beams = beams.select(~np.isin(beams.rings, dead))
-    if run.quick:
-        beams = beams.select((beams.azimuths >= _QUICK_SECTOR[0]) & (beams.azimuths < _QUICK_SECTOR[1]))
-    return beams.select(beams.turns < 2), beams.select(beams.turns == 2), len(dead)
+    pulses = load_pulses(path, turns=(0, 1, 2))
+    dead = dead_rings(pulses)
+    pulses = pulses.select(~np.isin(pulses.rings, dead))
+    if trial.quick:
+        pulses = pulses.select((pulses.azimuths >= _QUICK_SECTOR[0]) & (pulses.azimuths < _QUICK_SECTOR[1]))
+    return pulses.select(pulses.turns < 2), pulses.select(pulses.turns == 2), len(dead)
 
 
-def _within(beams: Beams) -> Beams:
+def _within(pulses: MeasuredPulses) -> MeasuredPulses:
     """What ends farther off than `_NEAR` counts as no return."""
-    return replace(beams, ranges=np.where(beams.ranges < _NEAR, beams.ranges, np.nan))
+    return replace(pulses, ranges=np.where(pulses.ranges < _NEAR, pulses.ranges, np.nan))
 
 
-def _learned(past: Beams, voxel: float, run: Run, *, plain: bool = False) -> Volumes:
-    if not run.has("misses"):
+def _learned(past: MeasuredPulses, voxel: float, trial: Trial, *, plain: bool = False) -> Volumes:
+    if not trial.has("misses"):
         past = past.select(past.hit)
-    volumes = learn(past, voxel=voxel, plain=plain)
-    if not run.has("permeability"):
+    volumes = fit_volumes(past, voxel=voxel, plain=plain)
+    if not trial.has("permeability"):
         volumes = replace(volumes, shells=np.zeros_like(volumes.shells))
     return volumes
 
 
-def _scorer(past: Beams, later: Beams) -> Callable[[str, Beams], _Foretold]:
+def _scorer(past: MeasuredPulses, later: MeasuredPulses) -> Callable[[str, MeasuredPulses], _Foretold]:
     """What scores a revolution against the real one, area by area."""
     green = towards_vegetation(past, later)
     near = _within(later)
 
-    def scored(name: str, beams: Beams) -> _Foretold:
-        mask = green if beams.azimuths is later.azimuths else towards_vegetation(past, beams)
-        cut = _within(beams)
+    def scored(name: str, pulses: MeasuredPulses) -> _Foretold:
+        mask = green if pulses.azimuths is later.azimuths else towards_vegetation(past, pulses)
+        cut = _within(pulses)
         scores = {
-            WHOLE: _score(later, beams),
+            WHOLE: _score(later, pulses),
             NEAR: _score(near, cut),
             VEGETATION: _score(near.select(green), cut.select(mask)),
         }
-        return _Foretold(name, beams, scores)
+        return _Foretold(name, pulses, scores)
 
     return scored
 
 
-def _score(real: Beams, other: Beams) -> Score:
+def _score(real: MeasuredPulses, other: MeasuredPulses) -> Score:
     return compare(real, other, angle_bin=_ANGLE_BIN, range_bin=_RANGE_BIN)
 
 
-def _run(run: Run) -> Outcome:
-    run.doing("reading the capture")
-    past, later, dead = _revolutions(run)
+def _run(trial: Trial) -> Outcome:
+    trial.doing("reading the capture")
+    past, later, dead = _revolutions(trial)
     scored = _scorer(past, later)
     floor = scored("floor: the second revolution", past.select(past.turns == 1))
-    run.doing("volumes")
-    learned = {size: _learned(past, size, run) for size in _SIZES}
-    sizes = {size: scored(f"volumes of {100 * size:g} cm", _fired(one, later, run)) for size, one in learned.items()}
+    trial.doing("volumes")
+    learned = {size: _learned(past, size, trial) for size in _SIZES}
+    sizes = {size: scored(f"volumes of {100 * size:g} cm", _fired(one, later, trial)) for size, one in learned.items()}
     volumes = sizes[PAPER_VOXEL]
-    plain = _learned(past, PAPER_VOXEL, run, plain=True)
-    models = [volumes, scored(f"{100 * PAPER_VOXEL:g} cm, one ρ each", _fired(plain, later, run))]
+    plain = _learned(past, PAPER_VOXEL, trial, plain=True)
+    models = [volumes, scored(f"{100 * PAPER_VOXEL:g} cm, one ρ each", _fired(plain, later, trial))]
     surface = None
     if find_spec("pymeshlab") is not None:
-        run.doing("surface")
+        trial.doing("surface")
         mesh = surface_mesh(past.select(past.ranges < _NEAR), cell=_CELL, kernel=_KERNEL)
-        surface = scored("surface", scan_surface(mesh, later, seed=run.seed))
+        surface = scored("surface", scan_surface(mesh, later, seed=trial.seed))
         models.append(surface)
-    run.doing("drawing")
-    drawn = [replace(volumes, name="measured", beams=later), *([volumes, surface] if surface else [volumes])]
+    trial.doing("drawing")
+    drawn = [replace(volumes, name="measured", pulses=later), *([volumes, surface] if surface else [volumes])]
     counts = {size: len(one) for size, one in learned.items()}
     return Outcome(
         _criteria(volumes, surface, floor),
@@ -148,8 +148,8 @@ def _run(run: Run) -> Outcome:
     )
 
 
-def _fired(volumes: Volumes, later: Beams, run: Run) -> Beams:
-    return simulate_volumes(volumes, later, seed=run.seed)
+def _fired(volumes: Volumes, later: MeasuredPulses, trial: Trial) -> MeasuredPulses:
+    return simulate_volumes(volumes, later, seed=trial.seed)
 
 
 def _criteria(volumes: _Foretold, surface: _Foretold | None, floor: _Foretold) -> tuple[Criterion, ...]:
@@ -216,7 +216,7 @@ def _size_table(sizes: dict[float, _Foretold], counts: dict[float, int]) -> Tabl
     )
 
 
-def _notes(surface: _Foretold | None, later: Beams, volumes: _Foretold, dead: int) -> tuple[str, ...]:
+def _notes(surface: _Foretold | None, later: MeasuredPulses, volumes: _Foretold, dead: int) -> tuple[str, ...]:
     share = volumes.scores[VEGETATION].real_pulses / len(later)
     notes = [
         "The paper shows its mobile data as pictures and gives no score of a whole place, so there is none beside ours.",
@@ -230,16 +230,16 @@ def _notes(surface: _Foretold | None, later: Beams, volumes: _Foretold, dead: in
 
 def _views(drawn: list[_Foretold]) -> Figure:
     """Measured points and foretold ones, from above and from the side."""
-    with drawing(2, len(drawn), size=(4.4 * len(drawn), 6.4), height_ratios=(2.6, 1)) as picture:
+    with plotting(2, len(drawn), size=(4.4 * len(drawn), 6.4), height_ratios=(2.6, 1)) as picture:
         for column, model in enumerate(drawn):
-            points = model.beams.points[model.beams.hit]
+            points = model.pulses.points[model.pulses.hit]
             above, beside = picture.axes[0, column], picture.axes[1, column]
             shown = points[(np.abs(points[:, :2]) < _VIEW).all(1)]
             shown = shown[np.argsort(shown[:, 2])]
-            drawn_points = _scatter(above, shown[:, 0], shown[:, 1], shown[:, 2])
+            drawn_points = _dots(above, shown[:, 0], shown[:, 1], shown[:, 2])
             above.set(title=f"{model.name}, from above", xlabel="x [m]", xlim=(-_VIEW, _VIEW), ylim=(-_VIEW, _VIEW))
             strip = points[(points[:, 0] > _STRIP[0]) & (points[:, 0] < _STRIP[1])]
-            _scatter(beside, strip[:, 1], strip[:, 2], strip[:, 2])
+            _dots(beside, strip[:, 1], strip[:, 2], strip[:, 2])
             beside.set(title=f"x from −{-_STRIP[0]:g} to −{-_STRIP[1]:g} m, from the side", xlabel="y [m]")
             beside.set(xlim=(-3, 32), ylim=(-2, 6.5))
         picture.axes[0, 0].set_ylabel("y [m]")
@@ -248,12 +248,12 @@ def _views(drawn: list[_Foretold]) -> Figure:
     return Figure(
         "The measured revolution beside what was foretold",
         picture.png,
-        "Volumes scatter as hedges and trees do and let pulses through; the surface makes the hedge beside the road solid, "
+        "Volumes spread the range as hedges and trees do and let pulses through; the surface makes the hedge beside the road solid, "
         "so most of the trees behind it are gone.",
     )
 
 
-def _scatter(axes: Any, across: NDArray[np.float64], up: NDArray[np.float64], height: NDArray[np.float64]) -> Any:
+def _dots(axes: Any, across: NDArray[np.float64], up: NDArray[np.float64], height: NDArray[np.float64]) -> Any:
     axes.set_aspect("equal")
     axes.grid(False)
     return axes.scatter(across, up, c=height, s=0.35, linewidths=0, cmap="viridis", vmin=-2.5, vmax=6)
@@ -263,10 +263,10 @@ def _ranges(drawn: list[_Foretold], green: NDArray[np.bool_]) -> Figure:
     """How the ranges of the pulses towards vegetation spread."""
     width = 0.5
     edges = np.arange(0, _NEAR + width, width)
-    with drawing(1, 1, size=(8.4, 3.6)) as picture:
+    with plotting(1, 1, size=(8.4, 3.6)) as picture:
         axes = picture.axes[0, 0]
         for model, color in zip(drawn, (INK, BLUE, ORANGE), strict=False):
-            mine = model.beams.select(green)
+            mine = model.pulses.select(green)
             share = np.histogram(mine.ranges[mine.hit], edges)[0] / len(mine) / width
             name = f"{model.name}, hit rate {100 * (mine.ranges < _NEAR).mean():.1f} %"
             if color == INK:
@@ -291,7 +291,7 @@ EXPERIMENT = Experiment(
         "Two revolutions of a VLS-128 beside a road are learned as volumes of the paper's 30 cm, and as a surface (RIMLS "
         "and marching cubes, 30 cm cells, 40 cm kernel; within 50 m). Both fire the pulses of the third revolution again "
         "(in a quick run a third of the way around). A direction counts as vegetation where at least half of the learned "
-        "returns lie in cells of half a metre whose points scatter in all three directions, above the ground."
+        "returns lie in cells of half a metre whose points spread in all three directions, above the ground."
     ),
     run=_run,
     effects={

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tussock.validate.experiment import Criterion, Experiment, Outcome, Run, Table, experiment_names, load_experiment
+from tussock.validate.experiment import Criterion, Experiment, Outcome, Table, Trial, experiment_names, load_experiment
 from tussock.validate.report import as_json
 from tussock.validate.running import run_experiment
 
@@ -54,21 +54,21 @@ def on_threads(count: int) -> Iterator[None]:
             os.environ["TUSSOCK_THREADS"] = before
 
 
-def seeded(name: str, run: Run) -> Any:
+def seeded(name: str, trial: Trial) -> Any:
     """The part of an experiment's JSON that the seed decides, as a reader of the file gets it."""
-    document = as_json([run_experiment(load_experiment(name), run)])
+    document = as_json([run_experiment(load_experiment(name), trial)])
     entry = json.loads(json.dumps(document["experiments"]))[name]
     entry.pop("seed")
     return entry
 
 
-def _run(run: Run) -> Outcome:
-    names = _CHEAP if run.quick else [name for name in experiment_names() if name != "reproducibility"]
+def _run(trial: Trial) -> Outcome:
+    names = _CHEAP if trial.quick else [name for name in experiment_names() if name != "reproducibility"]
     rows, differ = [], 0
     for name in names:
-        run.doing(name)
-        first = seeded(name, Run(quick=True, seed=run.seed))
-        again = Run(quick=True, seed=run.seed if run.has("seed") else run.seed + 1)
+        trial.doing(name)
+        first = seeded(name, Trial(quick=True, seed=trial.seed))
+        again = Trial(quick=True, seed=trial.seed if trial.has("seed") else trial.seed + 1)
         with on_threads(1):
             second = seeded(name, again)
         unlike = differences(first, second)

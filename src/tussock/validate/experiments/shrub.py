@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.plants.tree import tree
-from tussock.plots.report_figures import BLUE, GREEN, INK, ORANGE, drawing
+from tussock.plots.report_figures import BLUE, GREEN, INK, ORANGE, plotting
 from tussock.poses import Pose
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import cylinder, plane, sphere
@@ -20,7 +20,7 @@ from tussock.scene.surfaces import SURFACES
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 
 __all__ = ["EXPERIMENT", "peaks"]
 
@@ -71,17 +71,17 @@ def peaks(ranges: FloatArray) -> tuple[FloatArray, FloatArray, list[int]]:
     return (edges[:-1] + edges[1:]) / 2, smooth, kept
 
 
-def _run(run: Run) -> Outcome:
-    scene = potted_shrub(gaps=run.has("gaps"), seed=run.seed)
+def _run(trial: Trial) -> Outcome:
+    scene = potted_shrub(gaps=trial.has("gaps"), seed=trial.seed)
     world, sensor = World(scene), load_sensor("hdl-64e-mavs").with_(rotation_hz=5.0)
     number = scene["shrub"].id
     ranges, wood = [], []
     stations = np.deg2rad(np.linspace(0, 90, STATIONS))
-    for at, turn in enumerate(stations[:: 7 if run.quick else 1]):
-        run.doing(f"station {at + 1}")
+    for at, turn in enumerate(stations[:: 7 if trial.quick else 1]):
+        trial.doing(f"station {at + 1}")
         # The arc is level, 1.2 m up, and the sensor looks at the shrub.
         pose = Pose.at(-DISTANCE * np.cos(turn), -DISTANCE * np.sin(turn), 1.2, yaw=turn)
-        frame = scan(world, sensor, pose, seed=run.seed, frame=at)
+        frame = scan(world, sensor, pose, seed=trial.seed, frame=at)
         on_shrub = frame.object_id == number
         # As seen from above: the height of a laser must not lengthen its range.
         ranges.append(np.hypot(*frame.xyz[on_shrub, :2].astype(float).T))
@@ -118,7 +118,7 @@ def _figure(
     depth: FloatArray, is_wood: NDArray[np.bool_], middle: FloatArray, smooth: FloatArray, found: list[int]
 ) -> Figure:
     edges = np.append(middle - BIN / 2, middle[-1] + BIN / 2)
-    with drawing(size=(8.4, 3.4)) as picture:
+    with plotting(size=(8.4, 3.4)) as picture:
         axes = picture.axes[0, 0]
         axes.hist(
             [depth[is_wood], depth[~is_wood]],

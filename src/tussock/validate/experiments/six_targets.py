@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tussock.learn.beams import Beams, beams_of
-from tussock.learn.learner import learn
+from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.likelihood import choose_voxel
+from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
@@ -110,13 +110,15 @@ def sensor_of(
     )
 
 
-def fired(name: str, *, quick: bool, seed: int) -> tuple[Beams, Beams]:
+def fired(name: str, *, quick: bool, seed: int) -> tuple[MeasuredPulses, MeasuredPulses]:
     """Pulses to learn from and pulses to test with, in 180 directions, or 80 of them."""
     columns, rows = (20, 4) if quick else (30, 6)
     sensor = sensor_of(TARGETS[name].low_deg, columns, rows)
-    beams = beams_of(scan(World(target_scene(name, seed)), sensor, Pose.at(0, 0, EYE), seed=seed, keep_misses=True))
-    sample = np.arange(len(beams)) // columns % _SAMPLES  # all columns, again and again, laser after laser
-    return beams.select(sample % _SHARE == 0), beams.select(sample % _SHARE != 0)
+    pulses = measured_pulses(
+        scan(World(target_scene(name, seed)), sensor, Pose.at(0, 0, EYE), seed=seed, keep_misses=True)
+    )
+    sample = np.arange(len(pulses)) // columns % _SAMPLES  # all columns, again and again, laser after laser
+    return pulses.select(sample % _SHARE == 0), pulses.select(sample % _SHARE != 0)
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,11 @@ class TargetScore:
         return TARGETS[self.target]
 
 
-def score_target(name: str, train: Beams, test: Beams, *, seed: int) -> TargetScore:
+def score_target(name: str, train: MeasuredPulses, test: MeasuredPulses, *, seed: int) -> TargetScore:
     """Learn from ``train``, fire ``test`` again, score."""
-    volumes = learn(train, voxel=VOXEL)
+    volumes = fit_volumes(train, voxel=VOXEL)
     voxel = choose_voxel(train, seed=seed)
-    finer, plain = learn(train, voxel=voxel), learn(train, voxel=VOXEL, plain=True)
+    finer, plain = fit_volumes(train, voxel=voxel), fit_volumes(train, voxel=VOXEL, plain=True)
     with_surface = find_spec("pymeshlab") is not None
     return TargetScore(
         target=name,

@@ -1,4 +1,4 @@
-"""Vegetation without vegetation geometry: coarse bushes whose ranges scatter (Mattes and Pace, Neya Systems, 2021).
+"""Vegetation without vegetation geometry: coarse bushes whose ranges spread (Mattes and Pace, Neya Systems, 2021).
 
 Bushes are plain eggs, tagged as vegetation. Table 1 of the paper: a point's expected range is the mean of its
 neighbours in the same ring, near in angle; the variance of measured − expected says how rough vegetation is. A
@@ -15,7 +15,7 @@ import numpy as np
 
 from tussock.frames.frame import Frame
 from tussock.learn.match_response import match_response
-from tussock.plots.report_figures import BLUE, GREY, RED, drawing
+from tussock.plots.report_figures import BLUE, GREY, RED, plotting
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
@@ -28,7 +28,7 @@ from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.timing import least
 
 __all__ = ["EXPERIMENT"]
@@ -71,26 +71,26 @@ def sensor_of(*, dual: bool = False) -> Sensor:
 
 
 def fixed_beams(*, dual: bool = False) -> Sensor:
-    """64 beams over 90°, the same directions in every frame: the paper's set-up for table 2."""
-    beams = GridPattern(
+    """64 pulses over 90°, the same directions in every frame: the paper's set-up for table 2."""
+    pulses = GridPattern(
         azimuth_deg=tuple(np.linspace(45, -45, 900).tolist()),
         elevation_deg=tuple(np.linspace(2, -24.8, 64).tolist()),
         frame_hz=10,
     )
-    return sensor_of(dual=dual).with_(pattern=beams.model_dump())
+    return sensor_of(dual=dual).with_(pattern=pulses.model_dump())
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     rows: list[tuple[Any, ...]] = []
     worst, moved = 0.0, {}
     for kind in ("dense line", "low cluster"):
-        run.doing(kind)
-        match = match_response(bushes(kind, 1.0), sensor_of(), POSE, REAL, seed=run.seed)
+        trial.doing(kind)
+        match = match_response(bushes(kind, 1.0), sensor_of(), POSE, REAL, seed=trial.seed)
         plain, rough, sigma = match.before, match.after, match.sigma
-        if not run.has("response"):
+        if not trial.has("response"):
             rough, sigma = plain, 0.0
         worst = max(worst, abs(rough.variance / REAL - 1))
-        moved[kind] = [_moving_share(kind, s, run) for s in (0.0, sigma)]
+        moved[kind] = [_moving_share(kind, s, trial) for s in (0.0, sigma)]
         rows.append(
             (
                 kind,
@@ -105,10 +105,10 @@ def _run(run: Run) -> Outcome:
                 *moved[kind],
             )
         )
-    run.doing("two returns")
-    frame, same_outside, differ_inside = _dual(run)
-    run.doing("cost")
-    single, double, times = _cost(run)
+    trial.doing("two returns")
+    frame, same_outside, differ_inside = _dual(trial)
+    trial.doing("cost")
+    single, double, times = _cost(trial)
     criteria = (
         Criterion(
             "variance with the response off the asked one, worst", 100 * worst, "%", most=5, paper="0.587 to 1.594 m²"
@@ -156,25 +156,27 @@ def _run(run: Run) -> Outcome:
             "The paper: real 63,383 points, −0.099 m, 1.594 m²; simulated 63,409 points, −0.091 m, 0.587 m².",
         ),
         Table(
-            "Time of a frame of 64 beams over 90°, as table 2",
+            "Time of a frame of 64 pulses over 90°, as table 2",
             ("", "ours [ms]", "ratio", "paper [s]", "paper's ratio"),
             times,
             machine=True,
         ),
     )
-    return Outcome(criteria, tables, (_figure(run, rows), _dual_figure(frame)), _NOTES)
+    return Outcome(criteria, tables, (_figure(trial, rows), _dual_figure(frame)), _NOTES)
 
 
-def _moving_share(kind: str, sigma: float, run: Run) -> float:
+def _moving_share(kind: str, sigma: float, trial: Trial) -> float:
     """Percentage of vegetation pulses whose range changes by more than 1 cm from one scan to the next."""
     world, sensor = World(bushes(kind, sigma)), fixed_beams()
-    one, two = (scan(world, sensor, POSE, seed=run.seed, frame=k, keep_misses=True) for k in (0, 1))
+    one, two = (scan(world, sensor, POSE, seed=trial.seed, frame=k, keep_misses=True) for k in (0, 1))
     both = (one.object_id == 3) & (two.object_id == 3)
     return 100 * float((np.abs(one.range - two.range)[both] > 0.01).mean())
 
 
-def _dual(run: Run) -> tuple[Frame, float, float]:
-    frame = scan(bushes("dense line", 1.0 if run.has("response") else 0.0), sensor_of(dual=True), POSE, seed=run.seed)
+def _dual(trial: Trial) -> tuple[Frame, float, float]:
+    frame = scan(
+        bushes("dense line", 1.0 if trial.has("response") else 0.0), sensor_of(dual=True), POSE, seed=trial.seed
+    )
     first, second = np.flatnonzero(frame.return_number == 1), np.flatnonzero(frame.return_number == 2)
     _, a, b = np.intersect1d(frame.pulse[first], frame.pulse[second], return_indices=True)
     one, two = first[a], second[b]
@@ -183,13 +185,14 @@ def _dual(run: Run) -> tuple[Frame, float, float]:
     return frame, 100 * float(same[~vegetation].mean()), 100 * float((~same)[vegetation].mean())
 
 
-def _cost(run: Run) -> tuple[float, float, tuple[tuple[object, ...], ...]]:
+def _cost(trial: Trial) -> tuple[float, float, tuple[tuple[object, ...], ...]]:
     """Plain, single and dual of one frame, in turns."""
     one, two = fixed_beams(), fixed_beams(dual=True)
     plain, tagged = World(bushes("dense line", 0.0)), World(bushes("dense line", 1.0))
     jobs = ((plain, one), (tagged, one), (tagged, two))
     taken = least(
-        *(partial(scan, world, sensor, POSE, seed=run.seed) for world, sensor in jobs), rounds=5 if run.quick else 15
+        *(partial(scan, world, sensor, POSE, seed=trial.seed) for world, sensor in jobs),
+        rounds=5 if trial.quick else 15,
     )
     own = [1e3 * t.cores for t in taken]
     paper = (0.038, 0.123, 0.158)
@@ -198,11 +201,11 @@ def _cost(run: Run) -> tuple[float, float, tuple[tuple[object, ...], ...]]:
     return own[1] / own[0], own[2] / own[0], rows
 
 
-def _figure(run: Run, rows: list[tuple[Any, ...]]) -> Figure:
-    with drawing(2, 2, size=(10.4, 6.2), sharex=True) as picture:
+def _figure(trial: Trial, rows: list[tuple[Any, ...]]) -> Figure:
+    with plotting(2, 2, size=(10.4, 6.2), sharex=True) as picture:
         for line, row in zip(picture.axes, rows, strict=True):
             for axes, sigma, title in zip(line, (0.0, row[5]), ("plain", "with the response"), strict=True):
-                frame = scan(bushes(str(row[0]), float(sigma)), sensor_of(), POSE, seed=run.seed)
+                frame = scan(bushes(str(row[0]), float(sigma)), sensor_of(), POSE, seed=trial.seed)
                 mine = frame.object_id == 3
                 axes.scatter(-frame.xyz[~mine, 1], frame.xyz[~mine, 0], s=0.4, color="#c9d0d6", lw=0)
                 axes.scatter(-frame.xyz[mine, 1], frame.xyz[mine, 0], s=0.8, color=BLUE, lw=0)
@@ -212,13 +215,13 @@ def _figure(run: Run, rows: list[tuple[Any, ...]]) -> Figure:
     return Figure(
         "Bushes from above, as figs. 2 to 7 of the paper",
         picture.png,
-        "Blue is vegetation: smooth arcs of coarse shapes on the left, scattered like a plant on the right.",
+        "Blue is vegetation: smooth arcs of coarse shapes on the left, spread like those of a plant on the right.",
     )
 
 
 def _dual_figure(frame: Frame) -> Figure:
     points = frame.world_xyz()
-    with drawing(size=(9.4, 4.2)) as picture:
+    with plotting(size=(9.4, 4.2)) as picture:
         axes = picture.axes[0, 0]
         for number, color, name in ((2, RED, "second return"), (1, BLUE, "first return")):
             mine = frame.return_number == number
@@ -229,7 +232,7 @@ def _dual_figure(frame: Frame) -> Figure:
     return Figure(
         "Two returns from above, as figs. 8 and 9 of the paper",
         picture.png,
-        "On ground and wall the first return covers the second; in the bushes the first scatters and the second "
+        "On ground and wall the first return covers the second; in the bushes the first spreads and the second "
         "lies behind.",
     )
 
@@ -245,7 +248,7 @@ _NOTES = (
 
 EXPERIMENT = Experiment(
     name="tagged-vegetation",
-    title="Coarse bushes that scatter like plants",
+    title="Coarse bushes whose ranges spread like those of plants",
     paper="Mattes and Pace (Neya Systems) 2021, tables 1 and 2, figs. 2 to 9",
     setup=(
         "A dense line of bushes and a cluster of low ones, each bush a plain egg, seen by a VLP-32MR without noise. "

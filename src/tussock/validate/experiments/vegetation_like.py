@@ -1,6 +1,6 @@
 """Which pulses of a scan look at something like vegetation: a rule that knows points only.
 
-Points are put into cells of half a metre. A cell is like vegetation where its points scatter in all three directions,
+Points are put into cells of half a metre. A cell is like vegetation where its points spread in all three directions,
 the smallest spread being at least 0.3 of the largest (square roots of the eigenvalues of their covariance), with eight
 points or more, and where it stands 0.4 m or more above the ground. The ground is the height that a twentieth of the
 points of a column of 4 m lie below. Walls, roads and poles are flat or thin and drop out.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
 
 __all__ = ["like_vegetation", "towards_vegetation"]
@@ -55,7 +55,7 @@ def _ground(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return ground[columns]
 
 
-def towards_vegetation(known: Beams, fired: Beams) -> NDArray[np.bool_]:
+def towards_vegetation(known: MeasuredPulses, fired: MeasuredPulses) -> NDArray[np.bool_]:
     """Whether each pulse of ``fired`` looks where the returns of ``known`` are like vegetation, shape (n,)."""
     hit = known.hit
     share = np.zeros(len(known))
@@ -69,7 +69,7 @@ def towards_vegetation(known: Beams, fired: Beams) -> NDArray[np.bool_]:
     return chosen
 
 
-def _directions(beams: Beams) -> NDArray[np.int64]:
+def _directions(pulses: MeasuredPulses) -> NDArray[np.int64]:
     """One number for each laser and degree of azimuth."""
-    angle = np.floor(np.mod(beams.azimuths, 2 * np.pi) / _DIRECTION).astype(np.int64)
-    return (beams.rings.astype(np.int64) << 16) | angle
+    angle = np.floor(np.mod(pulses.azimuths, 2 * np.pi) / _DIRECTION).astype(np.int64)
+    return (pulses.rings.astype(np.int64) << 16) | angle

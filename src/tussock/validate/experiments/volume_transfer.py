@@ -13,11 +13,11 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from tussock.learn.beams import Beams, beams_of
-from tussock.learn.learner import learn
+from tussock.learn.fit_volumes import fit_volumes
+from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
 from tussock.learn.scores import Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
-from tussock.plots.report_figures import drawing
+from tussock.plots.report_figures import plotting
 from tussock.poses import Pose
 from tussock.scene.scene import Scene
 from tussock.scene.volumes import Volumes
@@ -26,7 +26,7 @@ from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Run, Table
+from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.experiments.six_targets import EYE, sensor_of, target_scene
 
 __all__ = ["EXPERIMENT", "learned_tree", "other_sensor", "seen_by_the_other", "transfer_score"]
@@ -40,10 +40,10 @@ _ANGLE_BIN, _RANGE_BIN = float(np.deg2rad(1.0)), 0.1
 _DRAWN = "medium tree"
 
 
-def learned_tree(world: World, run: Run) -> Beams:
+def learned_tree(world: World, trial: Trial) -> MeasuredPulses:
     """The pulses of the first sensor: 0.09° × 0.42° over the whole crown, again and again."""
-    sensor = sensor_of(-8.0, 200, 50, samples=6 if run.quick else 24)
-    return beams_of(scan(world, sensor, Pose.at(0, 0, EYE), seed=run.seed, keep_misses=True))
+    sensor = sensor_of(-8.0, 200, 50, samples=6 if trial.quick else 24)
+    return measured_pulses(scan(world, sensor, Pose.at(0, 0, EYE), seed=trial.seed, keep_misses=True))
 
 
 def other_sensor(*, quick: bool) -> Sensor:
@@ -56,41 +56,41 @@ def other_sensor(*, quick: bool) -> Sensor:
     return catalogue.model_copy(update={"pattern": pattern, "beam": beam})
 
 
-def seen_by_the_other(scene: Scene | World, run: Run, *, turn: int = 0) -> Beams:
+def seen_by_the_other(scene: Scene | World, trial: Trial, *, turn: int = 0) -> MeasuredPulses:
     world = scene if isinstance(scene, World) else World(scene)
-    return beams_of(scan(world, other_sensor(quick=run.quick), POSE, seed=run.seed + turn, keep_misses=True))
+    return measured_pulses(scan(world, other_sensor(quick=trial.quick), POSE, seed=trial.seed + turn, keep_misses=True))
 
 
-def transfer_score(truth: Beams, simulated: Beams) -> Score:
+def transfer_score(truth: MeasuredPulses, simulated: MeasuredPulses) -> Score:
     return compare(truth, simulated, angle_bin=_ANGLE_BIN, range_bin=_RANGE_BIN)
 
 
-def _placed(volumes: Volumes, run: Run) -> Scene:
+def _placed(volumes: Volumes, trial: Trial) -> Scene:
     scene = Scene("learned")
-    if not run.has("permeability"):
+    if not trial.has("permeability"):
         volumes = replace(volumes, shells=np.zeros_like(volumes.shells))
     scene.add_volumes(volumes, name="tree")
     return scene
 
 
-def _run(run: Run) -> Outcome:
+def _run(trial: Trial) -> Outcome:
     with_surface = find_spec("pymeshlab") is not None
     rows, scores, surfaces = [], [], []
-    drawn: dict[str, Beams] = {}
+    drawn: dict[str, MeasuredPulses] = {}
     for name in TREES:
-        run.doing(name)
-        world = World(target_scene(name, run.seed))
-        train = learned_tree(world, run)
-        truth = seen_by_the_other(world, run, turn=1)
-        floor = transfer_score(truth, seen_by_the_other(world, run, turn=2)).distance
-        volumes = seen_by_the_other(_placed(learn(train, voxel=VOXEL), run), run, turn=3)
+        trial.doing(name)
+        world = World(target_scene(name, trial.seed))
+        train = learned_tree(world, trial)
+        truth = seen_by_the_other(world, trial, turn=1)
+        floor = transfer_score(truth, seen_by_the_other(world, trial, turn=2)).distance
+        volumes = seen_by_the_other(_placed(fit_volumes(train, voxel=VOXEL), trial), trial, turn=3)
         score = transfer_score(truth, volumes)
         surface = None
         if name == _DRAWN:
             drawn = {"the tree's mesh": truth, "learned volumes": volumes}
         if with_surface:
             mesh = surface_mesh(train, cell=0.02, kernel=0.08)
-            foretold = scan_surface(mesh, truth, seed=run.seed)
+            foretold = scan_surface(mesh, truth, seed=trial.seed)
             surface = transfer_score(truth, foretold)
             surfaces.append(surface)
             if name == _DRAWN:
@@ -135,17 +135,17 @@ def _run(run: Run) -> Outcome:
     return Outcome(tuple(criteria), (table,), (_figure(drawn),), notes=tuple(notes))
 
 
-def _figure(drawn: dict[str, Beams]) -> Figure:
+def _figure(drawn: dict[str, MeasuredPulses]) -> Figure:
     """What the second sensor sees, one pulse in each direction, coloured by range."""
-    with drawing(1, len(drawn), size=(4.0 * len(drawn), 4.0), sharex=True, sharey=True) as picture:
-        for axes, (name, beams) in zip(picture.axes[0], drawn.items(), strict=True):
-            once = beams.select(np.unique(np.round(beams.directions, 6), axis=0, return_index=True)[1])
+    with plotting(1, len(drawn), size=(4.0 * len(drawn), 4.0), sharex=True, sharey=True) as picture:
+        for axes, (name, pulses) in zip(picture.axes[0], drawn.items(), strict=True):
+            once = pulses.select(np.unique(np.round(pulses.directions, 6), axis=0, return_index=True)[1])
             hit = once.select(once.hit)
             local = (hit.points - POSE.position) @ POSE.rotation
             points = axes.scatter(
                 -local[:, 1], hit.points[:, 2], c=hit.ranges, s=5, linewidths=0, cmap="viridis", vmin=5.2, vmax=7.6
             )
-            axes.set(title=f"{name}, {100 * beams.hit.mean():.1f} % return", xlabel="to the right [m]", aspect="equal")
+            axes.set(title=f"{name}, {100 * pulses.hit.mean():.1f} % return", xlabel="to the right [m]", aspect="equal")
         picture.axes[0, 0].set_ylabel("height [m]")
         picture.figure.colorbar(points, ax=picture.axes[0, -1], label="range [m]", shrink=0.8)
     return Figure(

@@ -1,4 +1,4 @@
-"""Files of points as beams: rings, origins, trajectories, pulses without return, and each mistake in one line."""
+"""Files of points as pulses: rings, origins, trajectories, pulses without return, and each mistake in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.files.formats import save_frame
-from tussock.learn.readers.read_beams import load_beams
+from tussock.learn.readers.read_pulses import load_pulses
 from tussock.poses import Pose, Trajectory
 from tussock.scene.primitives import plane, sphere
 from tussock.scene.scene import Scene
@@ -35,11 +35,11 @@ def test_kitti_points_find_their_rings(tmp_path) -> None:
     points = points_of(elevation + 0.1 * np.sin(np.arange(len(rings))), ranges, np.linspace(-170, 170, len(rings)))
     table = np.column_stack([points, np.linspace(0, 1, len(rings))]).astype("<f4")
     (tmp_path / "000000.bin").write_bytes(table.tobytes())
-    beams = load_beams(tmp_path / "000000.bin")
-    assert np.array_equal(beams.rings, rings)
-    assert beams.ranges == pytest.approx(ranges, abs=1e-4)
-    assert beams.intensity == pytest.approx(np.linspace(0, 1, len(rings)), abs=1e-6)
-    assert not beams.origins.any() and beams.hit.all()
+    pulses = load_pulses(tmp_path / "000000.bin")
+    assert np.array_equal(pulses.rings, rings)
+    assert pulses.ranges == pytest.approx(ranges, abs=1e-4)
+    assert pulses.intensity == pytest.approx(np.linspace(0, 1, len(rings)), abs=1e-6)
+    assert not pulses.origins.any() and pulses.hit.all()
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +54,14 @@ def frame(plain_sensor):
 @pytest.mark.parametrize("coords", ["sensor", "world"])
 def test_a_frame_keeps_pulses_without_return(tmp_path, frame, suffix: str, coords: str) -> None:
     save_frame(frame, tmp_path / f"f{suffix}", coords=coords)
-    beams = load_beams(tmp_path / f"f{suffix}")
-    assert len(beams) == frame.pulses and 0.3 < beams.hit.mean() < 0.8
-    assert np.allclose(beams.origins, [2, 1, 1.5], atol=1e-5)
-    assert np.allclose(beams.points[beams.hit], frame.world_xyz()[frame.hit], atol=1e-4)
-    assert beams.reach == 200.0
+    pulses = load_pulses(tmp_path / f"f{suffix}")
+    assert len(pulses) == frame.pulses and 0.3 < pulses.hit.mean() < 0.8
+    assert np.allclose(pulses.origins, [2, 1, 1.5], atol=1e-5)
+    assert np.allclose(pulses.points[pulses.hit], frame.world_xyz()[frame.hit], atol=1e-4)
+    assert pulses.reach == 200.0
     # Rings are numbered from the lowest up, and pulses without return are the higher ones.
-    assert beams.directions[beams.rings == 0, 2].max() < beams.directions[beams.rings == 15, 2].min()
-    assert beams.directions[~beams.hit, 2].mean() > 0 > beams.directions[beams.hit, 2].mean()
+    assert pulses.directions[pulses.rings == 0, 2].max() < pulses.directions[pulses.rings == 15, 2].min()
+    assert pulses.directions[~pulses.hit, 2].mean() > 0 > pulses.directions[pulses.hit, 2].mean()
 
 
 def some_points() -> dict[str, np.ndarray]:
@@ -81,13 +81,13 @@ def test_parquet_with_an_origin_for_each_point(tmp_path) -> None:
         "origin_z": np.full(200, 2),
     }
     write_parquet(tmp_path / "p.parquet", columns)
-    beams = load_beams(tmp_path / "p.parquet")
-    assert np.allclose(beams.origins[:, 0], columns["origin_x"]) and (beams.origins[:, 1:] == [1, 2]).all()
-    assert np.allclose(beams.points, np.stack([columns[a] for a in "xyz"], 1))
-    assert np.array_equal(beams.rings, columns["ring"])
-    assert beams.intensity == pytest.approx(columns["intensity"] / 255)
+    pulses = load_pulses(tmp_path / "p.parquet")
+    assert np.allclose(pulses.origins[:, 0], columns["origin_x"]) and (pulses.origins[:, 1:] == [1, 2]).all()
+    assert np.allclose(pulses.points, np.stack([columns[a] for a in "xyz"], 1))
+    assert np.array_equal(pulses.rings, columns["ring"])
+    assert pulses.intensity == pytest.approx(columns["intensity"] / 255)
     with pytest.raises(InputError, match=r"origin: p\.parquet has fields origin_x"):
-        load_beams(tmp_path / "p.parquet", origin=(0, 0, 0))
+        load_pulses(tmp_path / "p.parquet", origin=(0, 0, 0))
 
 
 def test_directions_keep_pulses_without_return(tmp_path) -> None:
@@ -97,21 +97,21 @@ def test_directions_keep_pulses_without_return(tmp_path) -> None:
     columns |= {f"direction_{axis}": np.full(200, value) for axis, value in zip("xyz", (0.0, 0.6, 0.8), strict=True)}
     columns |= {f"origin_{axis}": np.zeros(200) for axis in "xyz"}
     write_parquet(tmp_path / "p.parquet", columns)
-    beams = load_beams(tmp_path / "p.parquet")
-    assert len(beams) == 200 and np.array_equal(beams.hit, ~gone)
-    assert np.allclose(beams.directions[gone], [0, 0.6, 0.8])
+    pulses = load_pulses(tmp_path / "p.parquet")
+    assert len(pulses) == 200 and np.array_equal(pulses.hit, ~gone)
+    assert np.allclose(pulses.directions[gone], [0, 0.6, 0.8])
     for name in list(columns):
         if name.startswith("direction"):
             del columns[name]
     write_parquet(tmp_path / "q.parquet", columns)
-    assert len(load_beams(tmp_path / "q.parquet")) == 150
+    assert len(load_pulses(tmp_path / "q.parquet")) == 150
 
 
 def test_one_origin_for_a_cloud_from_elsewhere(tmp_path) -> None:
     header = "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 3\nHEIGHT 1\n"
     (tmp_path / "c.pcd").write_text(header + "VIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\nDATA ascii\n1 0 0\n0 2 0\n4 0 3\n")
-    assert load_beams(tmp_path / "c.pcd").ranges == pytest.approx([1, 2, 5])
-    assert load_beams(tmp_path / "c.pcd", origin=(0, 0, 3)).ranges == pytest.approx([10**0.5, 13**0.5, 4])
+    assert load_pulses(tmp_path / "c.pcd").ranges == pytest.approx([1, 2, 5])
+    assert load_pulses(tmp_path / "c.pcd", origin=(0, 0, 3)).ranges == pytest.approx([10**0.5, 13**0.5, 4])
 
 
 @pytest.mark.parametrize("suffix", [".las", ".laz"])
@@ -125,13 +125,13 @@ def test_las_along_a_trajectory(tmp_path, suffix: str) -> None:
     cloud.intensity = np.arange(5) * 10000
     cloud.write(tmp_path / f"c{suffix}")
     places = [Pose.at(500_000, 4_000_000, 0), Pose.at(500_004, 4_000_000, 0)]
-    beams = load_beams(tmp_path / f"c{suffix}", trajectory=Trajectory.through([0, 4], places))
+    pulses = load_pulses(tmp_path / f"c{suffix}", trajectory=Trajectory.through([0, 4], places))
     # UTM coordinates keep their millimetres.
-    assert beams.ranges == pytest.approx(np.full(5, 10.0), abs=1e-3)
-    assert np.allclose(beams.directions, [0, 1, 0], atol=1e-4)
-    assert beams.intensity == pytest.approx(np.arange(5) * 10000 / 65535)
+    assert pulses.ranges == pytest.approx(np.full(5, 10.0), abs=1e-3)
+    assert np.allclose(pulses.directions, [0, 1, 0], atol=1e-4)
+    assert pulses.intensity == pytest.approx(np.arange(5) * 10000 / 65535)
     with pytest.raises(InputError, match="trajectory: must cover the points' times"):
-        load_beams(tmp_path / f"c{suffix}", trajectory=Trajectory.through([0, 3], places))
+        load_pulses(tmp_path / f"c{suffix}", trajectory=Trajectory.through([0, 3], places))
 
 
 @pytest.mark.parametrize(
@@ -150,20 +150,20 @@ def test_las_along_a_trajectory(tmp_path, suffix: str) -> None:
 def test_a_file_that_is_none_of_these(tmp_path, name: str, content: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
-        load_beams(tmp_path / name)
+        load_pulses(tmp_path / name)
     assert name in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_cloud_without_times_has_no_trajectory(tmp_path) -> None:
     write_parquet(tmp_path / "p.parquet", some_points())
     with pytest.raises(InputError, match="has no times"):
-        load_beams(tmp_path / "p.parquet", trajectory=Trajectory.standing(Pose()))
+        load_pulses(tmp_path / "p.parquet", trajectory=Trajectory.standing(Pose()))
 
 
 def test_rings_must_be_whole_numbers(tmp_path) -> None:
     write_parquet(tmp_path / "p.parquet", some_points() | {"ring": np.linspace(0, 1, 200)})
     with pytest.raises(InputError, match="ring: must hold whole numbers"):
-        load_beams(tmp_path / "p.parquet")
+        load_pulses(tmp_path / "p.parquet")
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_rings_must_be_whole_numbers(tmp_path) -> None:
 def test_options_that_do_not_fit(tmp_path, frame, options, words: str) -> None:
     save_frame(frame, tmp_path / "f.npz")
     with pytest.raises(InputError, match=words):
-        load_beams(tmp_path / "f.npz", **options)
+        load_pulses(tmp_path / "f.npz", **options)
 
 
 def test_files_that_are_not_there(tmp_path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        load_beams(tmp_path / "gone.pcap")
+        load_pulses(tmp_path / "gone.pcap")
     with pytest.raises(InputError, match="is a folder"):
         (tmp_path / "d.npz").mkdir()
-        load_beams(tmp_path / "d.npz")
+        load_pulses(tmp_path / "d.npz")

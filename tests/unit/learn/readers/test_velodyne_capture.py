@@ -1,4 +1,4 @@
-"""Captures as beams: every pulse of the sensor, with or without return, and each mistake in one line."""
+"""Captures as pulses: every pulse of the sensor, with or without return, and each mistake in one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.learn.readers.read_beams import load_beams
+from tussock.learn.readers.read_pulses import load_pulses
 from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
@@ -17,7 +17,7 @@ from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
-from tussock.wire.recording import open_run
+from tussock.wire.recording import open_recording
 from tussock.wire.velodyne.encode import EPOCH
 
 pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
@@ -37,7 +37,7 @@ def recorded(path, name: str, scene: Scene | None = None, **settings):
     """Three frames of a sensor as a capture, and the frames."""
     sensor = load_sensor(name).with_(**({"noise.ray_sigma_m": 0.0} | settings))
     frames = []
-    with open_run(path, sensor, force=True) as run:
+    with open_recording(path, sensor, force=True) as run:
         for number in range(3):
             frames.append(scan(scene or yard(), sensor, Pose.at(0, 0, 1.5), frame=number, keep_misses=True))
             run.write(frames[-1])
@@ -47,22 +47,22 @@ def recorded(path, name: str, scene: Scene | None = None, **settings):
 @pytest.mark.parametrize("name", ["vlp-16", "hdl-32e", "vlp-32c", "vls-128"])
 def test_every_pulse_is_there_where_it_went(tmp_path, name: str) -> None:
     sensor, frames = recorded(tmp_path / "run.pcap", name)
-    beams = load_beams(tmp_path / "run.pcap")
-    pulses = sum(frame.pulses for frame in frames)
+    pulses = load_pulses(tmp_path / "run.pcap")
+    fired = sum(frame.pulses for frame in frames)
     # The encoder closes the last packet with empty firings, and the decoder may drop what follows the last revolution.
-    assert len(beams) == pytest.approx(pulses, rel=0.01)
-    assert beams.hit.mean() == pytest.approx(np.mean([frame.hit.mean() for frame in frames]), abs=0.01)
-    assert len(np.unique(beams.rings)) == sensor.lasers
-    steps = beams.ranges[beams.hit] / sensor.receiver.range_step_m
+    assert len(pulses) == pytest.approx(fired, rel=0.01)
+    assert pulses.hit.mean() == pytest.approx(np.mean([frame.hit.mean() for frame in frames]), abs=0.01)
+    assert len(np.unique(pulses.rings)) == sensor.lasers
+    steps = pulses.ranges[pulses.hit] / sensor.receiver.range_step_m
     assert np.abs(steps - np.rint(steps)).max() < 0.03
     # A pulse that ended on the ground ended where its line meets it, up to the decoder's offsets of a laser.
-    ground = beams.hit & (beams.directions[:, 2] < -0.1) & (beams.points[:, 0] < 5)
+    ground = pulses.hit & (pulses.directions[:, 2] < -0.1) & (pulses.points[:, 0] < 5)
     assert ground.sum() > 1000
-    assert np.abs(beams.points[ground, 2] + 1.5).max() < 0.07
+    assert np.abs(pulses.points[ground, 2] + 1.5).max() < 0.07
     # Pulses without return went up, or flat and far; but the last packet was filled up with none.
-    before = beams.turns < beams.turns.max()
-    assert beams.directions[before & ~beams.hit, 2].min() > -0.1
-    rising = [np.median(beams.directions[beams.rings == ring, 2]) for ring in range(sensor.lasers)]
+    before = pulses.turns < pulses.turns.max()
+    assert pulses.directions[before & ~pulses.hit, 2].min() > -0.1
+    rising = [np.median(pulses.directions[pulses.rings == ring, 2]) for ring in range(sensor.lasers)]
     assert (np.diff(rising) > 0).all()
 
 
@@ -73,46 +73,46 @@ def test_of_two_returns_the_strongest_is_taken(tmp_path) -> None:
         response=VegetationResponse(sigma_m=0.3),
     )  # fmt: skip
     _, frames = recorded(tmp_path / "dual.pcap", "vlp-16", scene, **{"receiver.mode": "strongest+last"})
-    beams = load_beams(tmp_path / "dual.pcap")
-    assert len(beams) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
+    pulses = load_pulses(tmp_path / "dual.pcap")
+    assert len(pulses) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
     wanted = np.concatenate([f.range[(f.return_number == 1) & f.hit] for f in frames])
-    assert np.sort(beams.ranges[beams.hit])[::500] == pytest.approx(np.sort(wanted)[::500], abs=0.01)
+    assert np.sort(pulses.ranges[pulses.hit])[::500] == pytest.approx(np.sort(wanted)[::500], abs=0.01)
 
 
 def test_a_short_capture_of_an_hdl_64e_must_be_named(tmp_path) -> None:
     _, frames = recorded(tmp_path / "run.pcap", "hdl-64e-s3")
     with pytest.raises(InputError, match="factory bytes"):
-        load_beams(tmp_path / "run.pcap")
+        load_pulses(tmp_path / "run.pcap")
     with pytest.raises(InputError, match="unknown to the decoder"):
-        load_beams(tmp_path / "run.pcap", model="hdl-65e")
-    beams = load_beams(tmp_path / "run.pcap", model="hdl-64e-s3")
-    assert len(beams) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
-    assert np.abs(beams.origins[:, :2]).max() < 0.1
+        load_pulses(tmp_path / "run.pcap", model="hdl-65e")
+    pulses = load_pulses(tmp_path / "run.pcap", model="hdl-64e-s3")
+    assert len(pulses) == pytest.approx(sum(frame.pulses for frame in frames), rel=0.02)
+    assert np.abs(pulses.origins[:, :2]).max() < 0.1
 
 
 def test_a_longer_one_tells_its_own_calibration(tmp_path) -> None:
     """All of it has been sent after 4160 packets."""
     sensor = load_sensor("hdl-64e-s3")
-    with open_run(tmp_path / "run.pcap", sensor) as run:
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
         world = World(yard())
         for number in range(13):
             run.write(scan(world, sensor, Pose.at(0, 0, 1.5), frame=number))
-    beams = load_beams(tmp_path / "run.pcap", turns=[1])
-    ground = beams.hit & (beams.directions[:, 2] < -0.1) & (beams.points[:, 0] < 5)
-    assert np.median(np.abs(beams.points[ground, 2] + 1.5)) < 0.02
-    assert len(np.unique(beams.rings)) == 64
+    pulses = load_pulses(tmp_path / "run.pcap", turns=[1])
+    ground = pulses.hit & (pulses.directions[:, 2] < -0.1) & (pulses.points[:, 0] < 5)
+    assert np.median(np.abs(pulses.points[ground, 2] + 1.5)) < 0.02
+    assert len(np.unique(pulses.rings)) == 64
 
 
 def test_a_trajectory_puts_them_into_the_world(tmp_path) -> None:
     recorded(tmp_path / "run.pcap", "vlp-16")
-    still = load_beams(tmp_path / "run.pcap", turns=[0])
+    still = load_pulses(tmp_path / "run.pcap", turns=[0])
     path = Trajectory.through([EPOCH - 1, EPOCH + 9], [Pose.at(0, 0, 1.5), Pose.at(100, 0, 1.5)])
-    moved = load_beams(tmp_path / "run.pcap", turns=[0], trajectory=path)
+    moved = load_pulses(tmp_path / "run.pcap", turns=[0], trajectory=path)
     assert moved.origins[:, 0].min() == pytest.approx(10, abs=0.1)
     assert moved.origins[:, 0].max() == pytest.approx(11, abs=0.1)
     assert np.array_equal(moved.ranges[moved.hit], still.ranges[still.hit])
     with pytest.raises(InputError, match=r"trajectory: must cover the times of run\.pcap"):
-        load_beams(tmp_path / "run.pcap", trajectory=Trajectory.through([0, 1], [Pose(), Pose()]))
+        load_pulses(tmp_path / "run.pcap", trajectory=Trajectory.through([0, 1], [Pose(), Pose()]))
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def capture(tmp_path):
         path = tmp_path / "changed.pcap"
         path.write_bytes(changed)
         with pytest.raises(InputError) as caught:
-            load_beams(path)
+            load_pulses(path)
         assert "\n" not in str(caught.value)
         return str(caught.value)
 

@@ -1,4 +1,4 @@
-"""Real captures as beams, and what the estimator of range scatter says of them."""
+"""Real captures as pulses, and what the estimator of range spread says of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tussock.learn.learner import learn
-from tussock.learn.range_spread import measure_scatter
-from tussock.learn.readers.read_beams import load_beams
+from tussock.learn.fit_volumes import fit_volumes
+from tussock.learn.range_spread import measure_range_spread
+from tussock.learn.readers.read_pulses import load_pulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import compare
 from tussock.learn.through_box import through_box
-from tussock.plots.range_spread import draw_scatter
+from tussock.plots.range_spread import plot_range_spread
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 CAPTURES = {
@@ -36,35 +36,35 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the recordings are n
 
 @pytest.fixture(scope="module", params=CAPTURES)
 def capture(request):
-    return load_beams(DATA / request.param), *CAPTURES[request.param]
+    return load_pulses(DATA / request.param), *CAPTURES[request.param]
 
 
 def test_every_pulse_is_read(capture) -> None:
-    beams, turns, lasers, step, share = capture
-    assert np.unique(beams.turns).tolist() == list(range(turns))
-    assert np.unique(beams.rings).tolist() == list(range(lasers))
+    pulses, turns, lasers, step, share = capture
+    assert np.unique(pulses.turns).tolist() == list(range(turns))
+    assert np.unique(pulses.rings).tolist() == list(range(lasers))
     # Every column fires every laser once, whether it returns or not.
-    assert (np.bincount(beams.rings) == len(beams) / lasers).all()
-    assert beams.hit.mean() == pytest.approx(share, abs=0.005)
-    steps = beams.ranges[beams.hit] / step
+    assert (np.bincount(pulses.rings) == len(pulses) / lasers).all()
+    assert pulses.hit.mean() == pytest.approx(share, abs=0.005)
+    steps = pulses.ranges[pulses.hit] / step
     assert np.abs(steps - np.rint(steps)).max() < 0.02
-    assert np.abs(beams.origins[:, :2]).max() < 1e-4 and np.abs(beams.origins[:, 2]).max() < 0.06
+    assert np.abs(pulses.origins[:, :2]).max() < 1e-4 and np.abs(pulses.origins[:, 2]).max() < 0.06
 
 
 def test_rings_are_cones_from_the_lowest_up(capture) -> None:
-    beams, _, lasers, _, _ = capture
-    rise = np.rad2deg(np.arcsin(beams.directions[:, 2]))
-    middle = np.array([np.median(rise[beams.rings == ring]) for ring in range(lasers)])
+    pulses, _, lasers, _, _ = capture
+    rise = np.rad2deg(np.arcsin(pulses.directions[:, 2]))
+    middle = np.array([np.median(rise[pulses.rings == ring]) for ring in range(lasers)])
     assert (np.diff(middle) > 0).all()
     # The ends of a ring's elevations, those of pulses without return among them.
-    assert np.abs(rise - middle[beams.rings]).max() < 0.01
+    assert np.abs(rise - middle[pulses.rings]).max() < 0.01
 
 
 @pytest.mark.parametrize(("name", "turn"), [("vls128_static", 1), ("vlp32c_static", 1)])
 def test_points_are_those_of_another_decoder(name: str, turn: int) -> None:
     """Both took the same recording apart; ours lifts lasers by centimetres, so ranges are compared."""
-    truth = load_beams(DATA / name / "one_revolution_ground_truth.pcd")
-    ours = load_beams(DATA / name / "packets.pcap", turns=[turn])
+    truth = load_pulses(DATA / name / "one_revolution_ground_truth.pcd")
+    ours = load_pulses(DATA / name / "packets.pcap", turns=[turn])
     assert ours.hit.sum() == pytest.approx(len(truth), rel=0.015)
     for share in (0.05, 0.25, 0.5, 0.75, 0.95):
         assert np.quantile(ours.ranges[ours.hit], share) == pytest.approx(np.quantile(truth.ranges, share), rel=0.01)
@@ -72,16 +72,16 @@ def test_points_are_those_of_another_decoder(name: str, turn: int) -> None:
     assert np.abs(low - high).max() < 0.02 * np.abs(low).max() + 0.06
 
 
-def test_a_hedge_scatters_and_the_road_does_not(tmp_path) -> None:
-    beams = load_beams(DATA / "vls128_static" / "packets.pcap")
-    hedge, road = measure_scatter(beams, HEDGE), measure_scatter(beams, ROAD)
+def test_a_hedge_spreads_ranges_and_the_road_does_not(tmp_path) -> None:
+    pulses = load_pulses(DATA / "vls128_static" / "packets.pcap")
+    hedge, road = measure_range_spread(pulses, HEDGE), measure_range_spread(pulses, ROAD)
     assert hedge.count > 60_000 and road.count > 5_000
     assert 0.3 < hedge.sigma < 0.4 and abs(hedge.mean) < 0.01
     assert hedge.sigma > 5 * road.sigma
     # The rings over the top of the hedge see through it, the lower ones its side.
     sigma = {ring: part.sigma for ring, part in hedge.by_ring().items() if part.count > 100}
     assert np.mean([sigma[ring] for ring in range(60, 70)]) > 3 * np.mean([sigma[ring] for ring in range(24, 34)])
-    draw_scatter(hedge, beams, tmp_path / "hedge.png")
+    plot_range_spread(hedge, pulses, tmp_path / "hedge.png")
     pixels = np.asarray(Image.open(tmp_path / "hedge.png").convert("RGB")).astype(int)
     left = pixels[100:-60, 80:820]
     blue = (left[..., 2] - left[..., 0] > 60).sum(0)
@@ -91,20 +91,20 @@ def test_a_hedge_scatters_and_the_road_does_not(tmp_path) -> None:
     assert (columns * red).sum() / red.sum() < (columns * blue).sum() / blue.sum() - 10
 
 
-def test_clutter_in_a_room_scatters(tmp_path) -> None:
-    beams = load_beams(DATA / "vlp32c_static" / "packets.pcap")
-    scatter = measure_scatter(beams, DESKS)
-    assert scatter.count > 30_000 and 0.3 < scatter.sigma < 0.7
+def test_clutter_in_a_room_spreads_ranges(tmp_path) -> None:
+    pulses = load_pulses(DATA / "vlp32c_static" / "packets.pcap")
+    spread = measure_range_spread(pulses, DESKS)
+    assert spread.count > 30_000 and 0.3 < spread.sigma < 0.7
     # The lowest rings see the floor.
-    assert scatter.of_ring(1).sigma < 0.02
-    draw_scatter(scatter, beams, tmp_path / "desks.png")
+    assert spread.of_ring(1).sigma < 0.02
+    plot_range_spread(spread, pulses, tmp_path / "desks.png")
     assert (tmp_path / "desks.png").stat().st_size > 50_000
 
 
 def test_a_learned_hedge_foretells_the_next_revolution() -> None:
-    beams = load_beams(DATA / "vls128_static" / "packets.pcap")
-    past, later = beams.select(beams.turns < 2), beams.select(beams.turns == 2)
-    volumes = learn(past, voxel=0.2, box=HEDGE)
+    pulses = load_pulses(DATA / "vls128_static" / "packets.pcap")
+    past, later = pulses.select(pulses.turns < 2), pulses.select(pulses.turns == 2)
+    volumes = fit_volumes(past, voxel=0.2, box=HEDGE)
     seen = through_box(later, HEDGE)
     inside = seen.inside(HEDGE)
     # What ended before the hedge says nothing of it.

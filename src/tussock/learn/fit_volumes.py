@@ -1,8 +1,8 @@
-"""Learning volumes from beams: the story in one function.
+"""Learning volumes from pulses: the story in one function.
 
-Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every beam through
-the volumes to count who passed and who ended. The permeability of a shell that few beams met is drawn towards that
-of the whole volume, as if `_PRIOR_BEAMS` more had been seen. A second walk finds the closure of each volume.
+Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every pulse through
+the volumes to count who passed and who ended. The permeability of a shell that few pulses met is drawn towards that
+of the whole volume, as if `_PRIOR_PULSES` more had been seen. A second walk finds the closure of each volume.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids
 from tussock.learn.partition.two_means import split_in_two
 from tussock.learn.partition.voxels import check_voxel, into_voxels
-from tussock.learn.permeability import closure_of, count_beams
+from tussock.learn.permeability import closure_of, count_pulses
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked
 from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import Gaussians, gaussians_of
 from tussock.version import VERSION
 
-__all__ = ["Method", "learn"]
+__all__ = ["Method", "fit_volumes"]
 
 Method = Literal["voxels", "two-means", "growing"]
 
-_PRIOR_BEAMS = 1.0
+_PRIOR_PULSES = 1.0
 
 
-def learn(
-    beams: Beams,
+def fit_volumes(
+    pulses: MeasuredPulses,
     *,
     voxel: float,
     method: Method = "voxels",
@@ -42,32 +42,32 @@ def learn(
     box: Sequence[float] | None = None,
     threads: int | None = None,
 ) -> Volumes:
-    """Volumes from beams, in the beams' own frame.
+    """Volumes from pulses, in the pulses' own frame.
 
     ``voxel`` [m]: side of a voxel, or the size at which the other methods stop (`choose_voxel` finds one by itself).
     ``plain``: one permeability within ``tau`` and no closure, exactly as in the paper. ``box`` (lowest corner, highest
-    corner) [m] keeps the returns inside it; all other beams still count as passing or ending before it.
+    corner) [m] keeps the returns inside it; all other pulses still count as passing or ending before it.
     """
     if method not in ("voxels", "two-means", "growing"):
         raise InputError.of("method", "must be voxels, two-means or growing", method)
     voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)
-    inside = beams.hit if box is None else beams.inside(box)
+    inside = pulses.hit if box is None else pulses.inside(box)
     if not inside.any():
-        raise InputError("beams: no pulse has a return, so there is nothing to learn from")
-    points = beams.points[inside]
-    labels = np.full(len(beams), -1, np.int64)
+        raise InputError("pulses: no pulse has a return, so there is nothing to learn from")
+    points = pulses.points[inside]
+    labels = np.full(len(pulses), -1, np.int64)
     labels[inside], volumes = _partition(points, method, voxel)
     means, covariances = fit_gaussians(points, labels[inside], volumes, voxel)
     closed = _closed(means, covariances, method, voxel, tau, plain)
     tables = gaussians_of([closed])
-    passed, ended = count_beams(tables, beams, labels, workers)
+    passed, ended = count_pulses(tables, pulses, labels, workers)
     rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
-    closure = _closure(tables, shells, passed[:, :-1] + ended[:, :-1], beams, labels, plain, workers)
-    meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "beams": len(beams),
+    closure = _closure(tables, shells, passed[:, :-1] + ended[:, :-1], pulses, labels, plain, workers)
+    meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "pulses": len(pulses),
             "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
-            "one_direction": _one_direction(beams), "complete": bool(beams.complete)}  # fmt: skip
+            "one_direction": _one_direction(pulses), "complete": bool(pulses.complete)}  # fmt: skip
     return Volumes(
-        closed.means, closed.precisions, rho, shells, closure, met, _intensity(beams, labels, volumes), closed.cell,
+        closed.means, closed.precisions, rho, shells, closure, met, _intensity(pulses, labels, volumes), closed.cell,
         closed.edges, closed.partition, tau, meta=meta,
     )  # fmt: skip
 
@@ -105,41 +105,41 @@ def _closed(
 def _permeability(
     passed: NDArray[np.uint32], ended: NDArray[np.uint32], within: NDArray[np.bool_], plain: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint32]]:
-    """ρ of the paper, the permeability of the shells in 1/65535, and the beams seen; ``within``: shells inside τ."""
+    """ρ of the paper, the permeability of the shells in 1/65535, and the pulses seen; ``within``: shells inside τ."""
     met = passed + ended
     whole_met = met.sum(1, dtype=np.uint32)
-    # ρ = m/(m+n); a volume that no beam came near, all its returns being outside τ, stops what it stops as a whole.
+    # ρ = m/(m+n); a volume that no pulse came near, all its returns being outside τ, stops what it stops as a whole.
     whole = passed.sum(1, dtype=np.float32) / np.maximum(whole_met, 1)
     m, near = passed[:, within].sum(1, dtype=np.float32), met[:, within].sum(1, dtype=np.float32)
     rho = np.where(near > 0, m / np.maximum(near, 1), whole).astype(np.float32)
     if plain:
         return rho, np.round(rho[:, None] * WHOLE).astype(np.uint16), whole_met
-    shells = (passed + np.float32(_PRIOR_BEAMS) * whole[:, None]) / (met + np.float32(_PRIOR_BEAMS))
+    shells = (passed + np.float32(_PRIOR_PULSES) * whole[:, None]) / (met + np.float32(_PRIOR_PULSES))
     return rho, np.round(shells * np.float32(WHOLE)).astype(np.uint16), whole_met
 
 
 def _closure(
-    tables: Gaussians, shells: NDArray[np.uint16], met: NDArray[np.uint32], beams: Beams, labels: NDArray[np.int64],
+    tables: Gaussians, shells: NDArray[np.uint16], met: NDArray[np.uint32], pulses: MeasuredPulses, labels: NDArray[np.int64],
     plain: bool, threads: int,
 ) -> NDArray[np.uint16]:  # fmt: skip
     if plain:
         return np.zeros(len(shells), np.uint16)
-    # Had a beam not been seen, one less would have ended in its own volume and as many would have passed.
-    seen = met.astype(np.float32) + np.float32(_PRIOR_BEAMS)
-    without_own = seen / np.maximum(seen - 1, np.float32(_PRIOR_BEAMS))
-    closure = closure_of(tables._replace(shells=shells), beams, labels, without_own, threads)
+    # Had a pulse not been seen, one less would have ended in its own volume and as many would have passed.
+    seen = met.astype(np.float32) + np.float32(_PRIOR_PULSES)
+    without_own = seen / np.maximum(seen - 1, np.float32(_PRIOR_PULSES))
+    closure = closure_of(tables._replace(shells=shells), pulses, labels, without_own, threads)
     return np.round(closure * WHOLE).astype(np.uint16)
 
 
-def _intensity(beams: Beams, labels: NDArray[np.int64], count: int) -> NDArray[np.float32]:
+def _intensity(pulses: MeasuredPulses, labels: NDArray[np.int64], count: int) -> NDArray[np.float32]:
     """The mean intensity of the returns of each volume."""
     hit = labels >= 0
     total = np.bincount(labels[hit], minlength=count)
-    mean = np.bincount(labels[hit], beams.intensity[hit], count) / np.maximum(total, 1)
+    mean = np.bincount(labels[hit], pulses.intensity[hit], count) / np.maximum(total, 1)
     return mean.astype(np.float32)
 
 
-def _one_direction(beams: Beams) -> bool:
-    """Whether all beams go the same way; volumes seen from one side are guesses from the others."""
-    first: Any = beams.directions[0]
-    return len(beams) > 1 and bool(np.abs(beams.directions - first).max() < 1e-9)
+def _one_direction(pulses: MeasuredPulses) -> bool:
+    """Whether all pulses go the same way; volumes seen from one side are guesses from the others."""
+    first: Any = pulses.directions[0]
+    return len(pulses) > 1 and bool(np.abs(pulses.directions - first).max() < 1e-9)

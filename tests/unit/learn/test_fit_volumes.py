@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.learn.beams import Beams, joined_beams
-from tussock.learn.learner import Method, learn
+from tussock.learn.fit_volumes import Method, fit_volumes
 from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids
 from tussock.learn.partition.two_means import split_in_two
@@ -24,7 +24,7 @@ from tussock.trace.volume_hits import gaussians_of
 METHODS: list[Method] = ["voxels", "two-means", "growing"]
 
 
-def bush(n: int = 20_000, seed: int = 0) -> Beams:
+def bush(n: int = 20_000, seed: int = 0) -> MeasuredPulses:
     """A thin ball of leaves 6 m ahead and a wall behind its left half; a quarter of the pulses meet nothing."""
     rng = np.random.default_rng(seed)
     azimuth, elevation = rng.uniform(-0.15, 0.15, n), rng.uniform(-0.1, 0.1, n)
@@ -35,7 +35,7 @@ def bush(n: int = 20_000, seed: int = 0) -> Beams:
     depth = rng.exponential(0.5, n)
     met = depth < 2 * inside
     ranges = np.where(met, 6 - inside + depth, np.where(azimuth > 0, 8 / way[:, 0], np.nan))
-    return Beams.of(np.zeros(3), way, ranges + rng.normal(0, 0.005, n), reach=15.0)
+    return MeasuredPulses.of(np.zeros(3), way, ranges + rng.normal(0, 0.005, n), reach=15.0)
 
 
 def arrays_of(volumes: Volumes) -> dict[str, NDArray[np.generic]]:
@@ -45,10 +45,13 @@ def arrays_of(volumes: Volumes) -> dict[str, NDArray[np.generic]]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_threads_and_parts_do_not_change_a_bit(method: Method) -> None:
-    beams = bush(100_000 if method == "voxels" else 6000)  # more than are sampled for the closures
-    one = learn(beams, voxel=0.1, method=method, threads=1)
-    parts = joined_beams([beams.select(slice(0, 3333)), beams.select(slice(3333, None))])
-    for other in (learn(beams, voxel=0.1, method=method, threads=3), learn(parts, voxel=0.1, method=method)):
+    pulses = bush(100_000 if method == "voxels" else 6000)  # more than are sampled for the closures
+    one = fit_volumes(pulses, voxel=0.1, method=method, threads=1)
+    parts = join_pulses([pulses.select(slice(0, 3333)), pulses.select(slice(3333, None))])
+    for other in (
+        fit_volumes(pulses, voxel=0.1, method=method, threads=3),
+        fit_volumes(parts, voxel=0.1, method=method),
+    ):
         for name, array in arrays_of(one).items():
             assert np.array_equal(array, arrays_of(other)[name]), name
         assert one.meta == other.meta
@@ -56,7 +59,7 @@ def test_threads_and_parts_do_not_change_a_bit(method: Method) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_partition_gives_back_what_it_learned_from(method: Method) -> None:
-    volumes = learn(bush(), voxel=0.1, method=method)
+    volumes = fit_volumes(bush(), voxel=0.1, method=method)
     assert volumes.partition == ("voxels" if method == "voxels" else "ellipsoids")
     assert volumes.meta["method"] == method
     test = bush(seed=1)
@@ -64,12 +67,12 @@ def test_each_partition_gives_back_what_it_learned_from(method: Method) -> None:
     assert abs(score.hit_rate_difference) < 0.02
     assert np.abs(score.quantile_differences).max() < 0.06
     assert score.distance < 0.03
-    assert log_likelihood(volumes, test) > log_likelihood(learn(bush(), voxel=4.0, method=method), test)
+    assert log_likelihood(volumes, test) > log_likelihood(fit_volumes(bush(), voxel=4.0, method=method), test)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_at_most_100_bytes_a_volume(method: Method) -> None:
-    volumes = learn(bush(), voxel=0.05, method=method)
+    volumes = fit_volumes(bush(), voxel=0.05, method=method)
     tables = gaussians_of([volumes])
     assert volumes.nbytes / len(volumes) <= 64
     extra = tables.cells.nbytes / len(volumes)
@@ -78,15 +81,15 @@ def test_at_most_100_bytes_a_volume(method: Method) -> None:
 
 def test_volumes_beat_one_permeability_a_volume() -> None:
     """Shells and closure against the paper's plain rule: pulses that slip past τ are most of what it loses."""
-    beams, test = bush(40_000), bush(40_000, seed=1)
-    plain = compare(test, simulate_volumes(learn(beams, voxel=0.1, plain=True), test))
-    ours = compare(test, simulate_volumes(learn(beams, voxel=0.1), test))
+    pulses, test = bush(40_000), bush(40_000, seed=1)
+    plain = compare(test, simulate_volumes(fit_volumes(pulses, voxel=0.1, plain=True), test))
+    ours = compare(test, simulate_volumes(fit_volumes(pulses, voxel=0.1), test))
     assert plain.hit_rate_difference < -0.02
     assert abs(ours.hit_rate_difference) < 0.005
 
 
-def open_place(turns: int, seed: int) -> Beams:
-    """Rough ground all around, then twigs before the sky that stop four pulses in ten; about one beam a voxel."""
+def open_place(turns: int, seed: int) -> MeasuredPulses:
+    """Rough ground all around, then twigs before the sky that stop four pulses in ten; about one pulse a voxel."""
     rng = np.random.default_rng(seed)
     n = 9000 * turns
     azimuth = rng.uniform(-np.pi, np.pi, 2 * n)
@@ -95,14 +98,14 @@ def open_place(turns: int, seed: int) -> Beams:
     way = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1)
     down = (1.8 + rng.normal(0, 0.1, n)) / -way[:n, 2]
     up = np.where(rng.random(n) < 0.4, rng.uniform(7, 9, n), np.nan)
-    return Beams.of(np.zeros(3), way, np.concatenate([down, up]), reach=40.0)
+    return MeasuredPulses.of(np.zeros(3), way, np.concatenate([down, up]), reach=40.0)
 
 
 def test_few_beams_are_enough_for_the_hit_rate() -> None:
-    """The ground is closed though twigs are not (96 % if volumes did not learn from those around them), and beams do not
+    """The ground is closed though twigs are not (96 % if volumes did not learn from those around them), and pulses do not
     vouch for themselves (30 % of the twigs if they did)."""
     test = open_place(1, seed=1)
-    hit = simulate_volumes(learn(open_place(2, seed=0), voxel=0.3), test, seed=2).hit
+    hit = simulate_volumes(fit_volumes(open_place(2, seed=0), voxel=0.3), test, seed=2).hit
     ground, twigs = np.split(hit, 2)
     assert ground.mean() > 0.99
     assert twigs.mean() == pytest.approx(0.4, abs=0.03)
@@ -153,28 +156,28 @@ def test_gaussians_are_maximum_likelihood_with_a_little_prior() -> None:
 
 def test_one_point_a_voxel_is_learned_as_small_balls() -> None:
     grid = np.stack(np.meshgrid([6.05, 6.15], [-0.15, 0.05], [0.05, 0.15]), -1).reshape(-1, 3)
-    beams = Beams.of(np.zeros(3), grid, np.linalg.norm(grid, axis=1), reach=10.0)
-    volumes = learn(beams, voxel=0.1)
+    pulses = MeasuredPulses.of(np.zeros(3), grid, np.linalg.norm(grid, axis=1), reach=10.0)
+    volumes = fit_volumes(pulses, voxel=0.1)
     assert len(volumes) == len(grid)
     assert volumes.meta["lone_returns"] == len(grid)
     values = np.linalg.eigvalsh(volumes.covariances)
     assert np.allclose(np.sqrt(values), 0.16 * 0.1 / np.sqrt(2), rtol=0.02), "round, and smaller than the voxel"
-    assert simulate_volumes(volumes, beams).hit.all()
+    assert simulate_volumes(volumes, pulses).hit.all()
 
 
 def test_all_beams_in_one_direction_are_learned_and_noted() -> None:
     rng = np.random.default_rng(7)
     n = 2000
-    beams = Beams.of(
+    pulses = MeasuredPulses.of(
         np.zeros(3),
         np.tile([1.0, 0, 0], (n, 1)),
         np.where(rng.random(n) < 0.7, rng.normal(5, 0.02, n), np.nan),
         reach=9.0,
     )
-    volumes = learn(beams, voxel=0.25)
+    volumes = fit_volumes(pulses, voxel=0.25)
     assert volumes.meta["one_direction"]
-    assert not learn(bush(2000), voxel=0.25).meta["one_direction"]
-    again = simulate_volumes(volumes, beams, seed=1)
+    assert not fit_volumes(bush(2000), voxel=0.25).meta["one_direction"]
+    again = simulate_volumes(volumes, pulses, seed=1)
     assert again.hit.mean() == pytest.approx(0.7, abs=0.04)
     assert np.nanstd(again.ranges) == pytest.approx(0.02, rel=0.2)
 
@@ -198,18 +201,18 @@ def test_all_beams_in_one_direction_are_learned_and_noted() -> None:
 )
 def test_what_cannot_be_learned_is_said_in_one_line(change: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
-        learn(bush(500), **{"voxel": 0.2, **change})  # type: ignore[arg-type]
+        fit_volumes(bush(500), **{"voxel": 0.2, **change})  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
 def test_beams_without_any_return_teach_nothing() -> None:
     ways = np.tile([1.0, 0, 0], (5, 1))
     with pytest.raises(InputError, match="no pulse has a return"):
-        learn(Beams.of(np.zeros(3), ways, np.full(5, np.nan), reach=5.0), voxel=0.1)
+        fit_volumes(MeasuredPulses.of(np.zeros(3), ways, np.full(5, np.nan), reach=5.0), voxel=0.1)
 
 
 def test_a_box_learns_what_is_inside_and_counts_all_beams() -> None:
-    volumes = learn(bush(), voxel=0.1, box=(5, -1, -1, 7, 1, 1))
+    volumes = fit_volumes(bush(), voxel=0.1, box=(5, -1, -1, 7, 1, 1))
     assert volumes.bounds[0, 0] >= 5 - 0.1
     assert volumes.bounds[1, 0] <= 7 + 0.1
     assert volumes.permeability.mean() > 0.2, "pulses that end on the wall have passed the bush"

@@ -1,4 +1,4 @@
-"""Scatter: as many as asked for, where they are allowed, apart, on the ground."""
+"""Populate: as many as asked for, where they are allowed, apart, on the ground."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
-from tussock.ground.scatter import scatter
+from tussock.ground.populate import populate
 from tussock.ground.terrain import noise_terrain
 from tussock.ground.zones import Circle, Polygon, Strip
 from tussock.scene_files.scene_file import load_scene
@@ -17,7 +17,7 @@ SIZE = (60.0, 40.0)
 
 
 def places(**options):
-    return scatter(FIELD, SIZE, **{"density": 1.0, **options}).matrices[:, :, 3]
+    return populate(FIELD, SIZE, **{"density": 1.0, **options}).matrices[:, :, 3]
 
 
 def test_count_place_and_height_are_right():
@@ -58,7 +58,7 @@ def test_zones_slope_and_map_keep_their_share():
 
 
 def test_turns_scales_and_tilt():
-    matrices = scatter(FIELD, SIZE, density=1, scale=(0.5, 2.0), tilt=1.0, seed=2).matrices
+    matrices = populate(FIELD, SIZE, density=1, scale=(0.5, 2.0), tilt=1.0, seed=2).matrices
     sizes = np.linalg.norm(matrices[:, :, :3], axis=1)
     np.testing.assert_allclose(sizes, sizes[:, :1] * np.ones(3))
     assert 0.5 <= sizes.min() < 0.55 and 1.9 < sizes.max() <= 2.0
@@ -67,7 +67,7 @@ def test_turns_scales_and_tilt():
     normal = np.stack([-along_x, -along_y, np.ones_like(x)], 1)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     np.testing.assert_allclose(matrices[:, :, 2] / sizes[:, :1], normal, atol=1e-9)
-    upright = scatter(FIELD, SIZE, density=1, turn=False).matrices
+    upright = populate(FIELD, SIZE, density=1, turn=False).matrices
     np.testing.assert_array_equal(upright[:, :, :3], np.broadcast_to(np.eye(3), (2400, 3, 3)))
 
 
@@ -79,11 +79,11 @@ def test_same_seed_same_places():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"density": -1}, "scatter density: must be above 0, got -1"),
+        ({"density": -1}, "populate density: must be above 0, got -1"),
         ({"density": 1e9}, "at most 50,000,000 copies"),
-        ({"spacing": -1}, "scatter spacing"),
-        ({"slope": (0.5, 0.2)}, "scatter slope"),
-        ({"scale": (0.0, 1.0)}, "scatter scale: must be above 0"),
+        ({"spacing": -1}, "populate spacing"),
+        ({"slope": (0.5, 0.2)}, "populate slope"),
+        ({"scale": (0.0, 1.0)}, "populate scale: must be above 0"),
         ({"density_map": np.array([[2.0]])}, "shares from 0 to 1"),
         ({"exclude": [Circle(centre_m=(0, 0), radius_m=100)]}, "must leave room"),
     ],
@@ -107,7 +107,7 @@ slopes = [{above_deg = 25, material = "rock"}]
 [[objects]]
 name = "bushes"
 grow = {kind = "shrub", triangles = 4000}
-[objects.scatter]
+[objects.populate]
 on = "hills"
 density_per_m2 = 0.2
 spacing_m = 1
@@ -121,13 +121,13 @@ position_m = [100, 0, 5]
 [[objects]]
 name = "firs"
 grow = {kind = "conifer", triangles = 8000}
-[objects.scatter]
+[objects.populate]
 on = "hills"
 density_per_m2 = 0.01
 """
 
 
-def test_scene_files_know_terrain_and_scatter(tmp_path):
+def test_scene_files_know_terrain_and_populate(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(SCENE)
     scene = load_scene(file)
@@ -144,12 +144,12 @@ def test_scene_files_know_terrain_and_scatter(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("density_per_m2 = 0.2", "density_per_m2 = -0.2", r"objects.1 \(bushes\): scatter density: must be above 0"),
+        ("density_per_m2 = 0.2", "density_per_m2 = -0.2", r"objects.1 \(bushes\): populate density: must be above 0"),
         ('on = "hills"', 'on = "hill"', "no earlier terrain or ground of that name; did you mean 'hills'"),
         ("noise = {", "nois = {", "did you mean 'noise'"),
         ("radius_m = 5}", "radios_m = 5}", "exclude"),
         ("size_m = [40, 30]\n", "", "size_m goes with noise"),
-        ("[objects.scatter]", "position_m = [0, 0, 0]\n[objects.scatter]", "give either scatter or position_m"),
+        ("[objects.populate]", "position_m = [0, 0, 0]\n[objects.populate]", "give either populate or position_m"),
     ],
 )
 def test_mistakes_in_scene_files(tmp_path, old, new, said):

@@ -1,6 +1,6 @@
-"""Beams: pulses whose origin, direction and outcome are known, from a real scan or a simulated one.
+"""Measured pulses: those whose origin, direction and outcome are known, from a real scan or a simulated one.
 
-A pulse without return is a beam too: it says that nothing stands in its way (Deschaud et al. 2012, section III.C).
+A pulse without return is one too: it says that nothing stands in its way (Deschaud et al. 2012, section III.C).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
 
-__all__ = ["Beams", "beams_of", "joined_beams"]
+__all__ = ["MeasuredPulses", "join_pulses", "measured_pulses"]
 
 
 @dataclass(frozen=True, eq=False)
-class Beams:
+class MeasuredPulses:
     """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands)."""
 
     origins: NDArray[np.float64]
@@ -49,31 +49,31 @@ class Beams:
         for name, dtype in _COLUMNS.items():
             array = np.ascontiguousarray(getattr(self, name), dtype)
             if array.shape != shapes.get(name, (n,)):
-                raise InputError.of(f"beams {name}", f"must have the shape {shapes.get(name, (n,))}", array.shape)
+                raise InputError.of(f"pulses {name}", f"must have the shape {shapes.get(name, (n,))}", array.shape)
             object.__setattr__(self, name, array)
         if n == 0:
-            raise InputError("beams: there are none; check the file, the box and the chosen revolutions")
+            raise InputError("pulses: there are none; check the file, the box and the chosen revolutions")
         if not (np.isfinite(self.origins).all() and np.isfinite(self.directions).all()):
-            raise InputError("beams origins and directions: must be finite, got NaN or infinity")
+            raise InputError("pulses origins and directions: must be finite, got NaN or infinity")
         if np.abs(np.linalg.norm(self.directions, axis=1) - 1).max() > 1e-3:
-            raise InputError("beams directions: must be unit vectors")
+            raise InputError("pulses directions: must be unit vectors")
         if not (np.isfinite(self.reach) and self.reach > 0):
-            raise InputError.of("beams reach", "must be a length above 0 [m]", self.reach)
+            raise InputError.of("pulses reach", "must be a length above 0 [m]", self.reach)
         if np.nanmin(self.ranges, initial=np.inf) < 0:
-            raise InputError("beams ranges: must not be negative")
+            raise InputError("pulses ranges: must not be negative")
 
     @classmethod
     def of(
         cls, origins: ArrayLike, directions: ArrayLike, ranges: ArrayLike, *, intensity: ArrayLike | None = None,
         rings: ArrayLike | None = None, azimuths: ArrayLike | None = None, turns: ArrayLike | None = None,
         reach: float | None = None, complete: bool = True,
-    ) -> Beams:  # fmt: skip
+    ) -> MeasuredPulses:  # fmt: skip
         """From plain arrays; one origin serves all, directions get unit length, the rest has defaults."""
         way = np.atleast_2d(np.asarray(directions, float))
         n = len(way)
         length = np.linalg.norm(way, axis=1, keepdims=True)
         if not (length > 0).all():
-            raise InputError("beams directions: must not be zero")
+            raise InputError("pulses directions: must not be zero")
         way = way / length
         measured = np.asarray(ranges, float)
         measured = np.where(np.isfinite(measured), measured, np.nan)
@@ -104,7 +104,7 @@ class Beams:
         """where pulses ended [m], NaN without return, shape (n, 3)"""
         return self.origins + self.directions * self.ranges[:, None]
 
-    def select(self, rows: Any) -> Beams:
+    def select(self, rows: Any) -> MeasuredPulses:
         """The chosen rows (a mask or indices)."""
         return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
@@ -118,7 +118,7 @@ class Beams:
             extent = (
                 f"the points lie within {np.round(seen.min(0), 1).tolist()} and {np.round(seen.max(0), 1).tolist()}"
                 if len(seen)
-                else "no beam has a return"
+                else "no pulse has a return"
             )
             raise InputError.of("box", "no points in the box", [*low.tolist(), *high.tolist()], extent)
         return found
@@ -131,8 +131,8 @@ _COLUMNS = {
 """what has a row a pulse"""
 
 
-def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
-    """The beams of a frame, in the world where it has a trajectory; scan with ``keep_misses`` to have them all.
+def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPulses:
+    """The pulses of a frame, in the world where it has a trajectory; scan with ``keep_misses`` to have them all.
 
     Of several returns of a pulse the first row is taken: it is the one that the permeability was made for.
     """
@@ -154,7 +154,7 @@ def beams_of(frame: Frame, *, reach: float | None = None) -> Beams:
         start, way = turn.apply(start) + positions, turn.apply(way)
     sensor = rows.meta.get("sensor") or {}
     known = sensor.get("receiver", {}).get("max_range_m") if isinstance(sensor, dict) else None
-    return Beams.of(
+    return MeasuredPulses.of(
         start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
         rings=_rings(rows), azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
         reach=reach or known, complete=len(rows) >= frame.pulses,
@@ -179,10 +179,10 @@ def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
     start[~hit] = mean[frame.laser[~hit]]
 
 
-def joined_beams(parts: Sequence[Beams]) -> Beams:
-    """Several sets of beams as one, their scans numbered on."""
+def join_pulses(parts: Sequence[MeasuredPulses]) -> MeasuredPulses:
+    """Several sets of pulses as one, their scans numbered on."""
     if not parts:
-        raise InputError("beams: cannot be joined from no parts")
+        raise InputError("pulses: cannot be joined from no parts")
     columns: dict[str, Any] = {}
     for name in _COLUMNS:
         arrays = [getattr(part, name) for part in parts]
@@ -190,4 +190,6 @@ def joined_beams(parts: Sequence[Beams]) -> Beams:
             ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
         columns[name] = np.concatenate(arrays)
-    return Beams(**columns, reach=max(part.reach for part in parts), complete=all(part.complete for part in parts))
+    return MeasuredPulses(
+        **columns, reach=max(part.reach for part in parts), complete=all(part.complete for part in parts)
+    )

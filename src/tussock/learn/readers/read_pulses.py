@@ -1,4 +1,4 @@
-"""Scans as beams, whatever they are stored as, by the ending of the file's name."""
+"""Scans as pulses, whatever they are stored as, by the ending of the file's name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 
 from tussock.errors import InputError
 from tussock.files.formats import format_of
-from tussock.learn.beams import Beams
-from tussock.learn.readers.point_files import beams_of_kitti, beams_of_points
-from tussock.learn.readers.velodyne_capture import beams_of_capture
+from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.readers.point_files import pulses_of_kitti, pulses_of_points
+from tussock.learn.readers.velodyne_capture import pulses_of_capture
 from tussock.poses import Trajectory
 from tussock.scene_files.volume_file import VOLUME_SUFFIX
 
-__all__ = ["load_beams"]
+__all__ = ["load_pulses"]
 
 
-def load_beams(
+def load_pulses(
     path: Path | str,
     *,
     origin: ArrayLike | None = None,
@@ -27,8 +27,8 @@ def load_beams(
     model: str | None = None,
     turns: Sequence[int] | None = None,
     reach: float | None = None,
-) -> Beams:
-    """Read beams from a capture (.pcap), a KITTI scan (.bin), or any file that holds a frame or points.
+) -> MeasuredPulses:
+    """Read pulses from a capture (.pcap), a KITTI scan (.bin), or any file that holds a frame or points.
 
     ``origin`` [m] or ``trajectory`` says where points from elsewhere were measured from; ``model`` names the sensor
     of a capture that does not; ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
@@ -60,21 +60,21 @@ def load_beams(
     if suffix in (".pcap", ".pcapng"):
         if start is not None:
             raise InputError("origin: a capture is in the sensor's coordinates; give a trajectory, or nothing")
-        beams = beams_of_capture(path, model=model, trajectory=trajectory, reach=reach)
+        pulses = pulses_of_capture(path, model=model, trajectory=trajectory, reach=reach)
     elif suffix == ".bin":
         if start is not None or trajectory is not None:
             raise InputError("origin: a KITTI scan is in the sensor's coordinates; leave origin and trajectory out")
-        beams = beams_of_kitti(path, reach=reach)
+        pulses = pulses_of_kitti(path, reach=reach)
     else:
-        beams = beams_of_points(path, origin=start, trajectory=trajectory, reach=reach)
-    return beams if turns is None else _chosen(beams, turns, path)
+        pulses = pulses_of_points(path, origin=start, trajectory=trajectory, reach=reach)
+    return pulses if turns is None else _chosen(pulses, turns, path)
 
 
-def _chosen(beams: Beams, turns: Sequence[int], path: Path) -> Beams:
-    there = np.unique(beams.turns)
+def _chosen(pulses: MeasuredPulses, turns: Sequence[int], path: Path) -> MeasuredPulses:
+    there = np.unique(pulses.turns)
     for turn in turns:
         if turn not in there:
             raise InputError.of(
                 "turns", f"must be among the revolutions of {path.name}, {there[0]} to {there[-1]}", turn
             )
-    return beams.select(np.isin(beams.turns, list(turns)))
+    return pulses.select(np.isin(pulses.turns, list(turns)))

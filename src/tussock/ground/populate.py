@@ -1,4 +1,4 @@
-"""Scatter: copies of a shape over the ground by density, with room between them.
+"""Populate: copies of a shape over the ground by density, with room between them.
 
 Without spacing, the number of copies is exactly density × area (weighted by the density map and the zones, whose
 area is found by sampling), so that counts are what was asked for. With spacing, candidates are taken in random
@@ -20,7 +20,7 @@ from tussock.kernels import kernel
 from tussock.scene.placements import Placements
 from tussock.scene.sizes import between, chance, positive
 
-__all__ = ["Ground", "scatter"]
+__all__ = ["Ground", "populate"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Ground(Protocol):
     def slope(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 
 
-def scatter(
+def populate(
     ground: Ground,
     size: tuple[float, float],
     *,
@@ -63,17 +63,17 @@ def scatter(
     ``scale``: the smallest and the largest; ``turn``: about the upright, by chance; ``tilt``: 0 keeps copies
     upright, 1 stands them square to the ground; ``sink`` [m] below the ground.
     """
-    width, depth = positive("scatter size x", size[0]), positive("scatter size y", size[1])
-    positive("scatter density", density)
-    between("scatter spacing", spacing, 0.0, np.inf)
-    between("scatter slope", slope[0], 0.0, np.pi / 2)
-    between("scatter slope", slope[1], slope[0], np.pi / 2)
-    between("scatter scale", scale[1], positive("scatter scale", scale[0]), np.inf)
-    between("scatter tilt", tilt, 0.0, 1.0)
-    between("scatter sink", sink, -np.inf, np.inf)
-    rng = chance("scatter", seed)
+    width, depth = positive("populate size x", size[0]), positive("populate size y", size[1])
+    positive("populate density", density)
+    between("populate spacing", spacing, 0.0, np.inf)
+    between("populate slope", slope[0], 0.0, np.pi / 2)
+    between("populate slope", slope[1], slope[0], np.pi / 2)
+    between("populate scale", scale[1], positive("populate scale", scale[0]), np.inf)
+    between("populate tilt", tilt, 0.0, 1.0)
+    between("populate sink", sink, -np.inf, np.inf)
+    rng = chance("populate", seed)
     if density * width * depth > _MOST:
-        raise InputError.of("scatter density", f"must give at most {_MOST:,} copies on this size", density, "lower it")
+        raise InputError.of("populate density", f"must give at most {_MOST:,} copies on this size", density, "lower it")
     shares = None if density_map is None else _checked_map(density_map)
 
     def candidates(count: int) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +100,7 @@ def scatter(
     wanted = round(asked * len(x) / probes) if _restricted(shares, slope, exclude, only) else asked
     if wanted == 0:
         raise InputError.of(
-            "scatter", "must leave room for at least one copy", 0, "raise the density or free more ground"
+            "populate", "must leave room for at least one copy", 0, "raise the density or free more ground"
         )
     if spacing > 0:
         x, y = _apart(candidates, (x, y), spacing, wanted, size=(width, depth), centre=centre)
@@ -127,7 +127,7 @@ def _apart(
     cell = spacing / np.sqrt(2)  # so small that it holds one point at the most
     across, along = (int(length / cell) + 6 for length in size)
     if across * along > 400_000_000:
-        raise InputError.of("scatter spacing", "is too small for this size", spacing, "leave it out: 0 needs no grid")
+        raise InputError.of("populate spacing", "is too small for this size", spacing, "leave it out: 0 needs no grid")
     grid = np.full((across, along), -1, np.int32)
     kept = np.empty((2, wanted))
     x, y = first
@@ -167,7 +167,7 @@ def _restricted(shares: Any, slope: tuple[float, float], exclude: Sequence[Zone]
 def _checked_map(given: NDArray[Any]) -> FloatArray:
     shares = np.asarray(given, float)
     if shares.ndim != 2 or shares.size == 0 or not np.isfinite(shares).all() or shares.min() < 0 or shares.max() > 1:
-        raise InputError.of("scatter density_map", "must be a grid of shares from 0 to 1", shares.shape)
+        raise InputError.of("populate density_map", "must be a grid of shares from 0 to 1", shares.shape)
     return shares
 
 
