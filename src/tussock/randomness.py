@@ -47,6 +47,7 @@ class Purpose(IntEnum):
     TERRAIN = 10
     IMAGE_NOISE = 11
     PIXEL_SAMPLE = 12
+    IMU = 20
 
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57

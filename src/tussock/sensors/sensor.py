@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tussock.errors import InputError
 from tussock.sensors.beam import Beam
+from tussock.sensors.imu import Imu
 from tussock.sensors.noise import Noise
 from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.patterns.image import ImagePattern
@@ -35,11 +36,13 @@ class Sensor(Settings):
     description: str = ""
     wavelength_nm: Annotated[float, Field(gt=0.0, lt=100_000.0)] = 905.0
     packets: str | None = None
-    """which packets the sensor sends over the network: a name in `tussock.wire.velodyne.models`"""
+    """which packets the sensor sends over the network: a name in `tussock.wire.families`"""
     pattern: AnyPattern
     beam: Beam = Beam()
     receiver: Receiver = Receiver()
     noise: Noise = Noise()
+    imu: Imu | None = None
+    """the inertial sensor inside, where there is one"""
     sources: dict[str, str] = Field(default_factory=dict)
     """where each group of numbers comes from"""
 

@@ -155,3 +155,23 @@ def test_mistakes_are_named(changes: dict[str, object], message: str) -> None:
         bench_pattern(**changes)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_head_starts_where_it_is_told_and_carries_its_lasers_with_it() -> None:
+    """Ouster's form: beams start ahead of the axis in the direction of the head, whatever way they look."""
+    plain = bench_pattern(steps=64, azimuth_deg=[3.0] * 64)
+    moved = bench_pattern(steps=64, azimuth_deg=[3.0] * 64, start_deg=180.0, head_offset_m=0.015, head_height_m=0.036)
+    before, after = plain.pulses(0), moved.pulses(0)
+    np.testing.assert_allclose(after.directions, before.directions * [-1, -1, 1], atol=1e-6)
+    head = np.repeat(np.pi - 2 * np.pi * np.arange(64) / 64, 64)
+    expected = np.stack([0.015 * np.cos(head), 0.015 * np.sin(head), np.full(len(head), 0.036)], 1)
+    np.testing.assert_allclose(after.origins, expected, atol=1e-8)
+    np.testing.assert_allclose(np.cos(after.azimuths - before.azimuths), -1, atol=1e-6)
+
+
+def test_a_laser_that_waits_starts_where_the_head_is_by_then() -> None:
+    pattern = SpinningPattern(
+        elevation_deg=[0.0, 0.0], firing_us=[0.0, 250.0], cycle_us=1000.0, rotation_hz=10.0, head_offset_m=1.0
+    )
+    pulses = pattern.pulses(0)
+    np.testing.assert_allclose(pulses.origins, pulses.directions, atol=1e-6)  # both straight ahead of the head

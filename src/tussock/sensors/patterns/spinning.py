@@ -4,13 +4,15 @@ All lasers fire once in a firing cycle, each at its own moment. The cycles form 
 starts at c·cycle_us, whatever the rotation does. Frame k owns the cycles that start in revolution k, so
 neither a cut in time nor the choice of the first frame changes a pulse. At time t the head looks at
 
-    azimuth = ∓ 2π · rotation_hz · t      (− for a head that turns clockwise seen from above)
+    azimuth = start_deg ∓ 2π · rotation_hz · t      (− for a head that turns clockwise seen from above)
 
 and laser j, which fires ``firing_us[j]`` into the cycle, has turned on by that much more. Its direction is
 Rz(azimuth of the cycle) · Rz(turn while waiting + azimuth_deg[j]) · (cos ε, 0, sin ε).
 
 Offsets follow the calibration files of the HDL-64E: a laser starts ``vertical_offset_m`` away from the axis
 of rotation at right angles to its beam (upwards for a level beam), and ``horizontal_offset_m`` to its left.
+All lasers start ``head_offset_m`` ahead of the axis, in the direction of the head (not of the beam), and
+``head_height_m`` above the sensor's origin, as Ouster states its sensors.
 
 The rotation is perfectly even: the wander of a real motor (about ±1 %) is left out.
 """
@@ -28,6 +30,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tussock.kernels import kernel
 from tussock.sensors.patterns.pattern import (
+    Degrees,
     DegreesList,
     Elevations,
     FiniteList,
@@ -53,6 +56,12 @@ class SpinningPattern(TurningPattern):
     """how far each laser looks to the left of the head's azimuth; empty: straight ahead"""
     vertical_offset_m: FiniteList = ()
     horizontal_offset_m: FiniteList = ()
+    head_offset_m: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    """how far ahead of the axis all lasers start, where the head looks [m]"""
+    head_height_m: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    """how far above the sensor's origin they start [m]"""
+    start_deg: Degrees = 0.0
+    """where the head looks at time 0, counter-clockwise from x"""
     firing_us: FiniteList = ()
     """when each laser fires, counted from the start of the cycle; empty: all at once"""
     cycle_us: Positive | None = None
@@ -127,6 +136,7 @@ def _revolution(pattern: SpinningPattern, frame: int) -> Pulses:
         start,
         float(pattern.cycle),
         turn,
+        np.deg2rad(pattern.start_deg),
         laser["number"],
         laser["firing"],
         laser["azimuth"],
@@ -160,13 +170,19 @@ def _laser_table(pattern: SpinningPattern) -> dict[str, NDArray]:
     order = np.argsort(firing, kind="stable").astype(np.uint16)
     firing = firing[order]
     turn = TURN * pattern.rotation_hz * (-1.0 if pattern.clockwise else 1.0)
-    azimuth = np.deg2rad(per_laser(pattern.azimuth_deg, count, "azimuth_deg"))[order] + turn * firing
+    waiting = turn * firing
+    azimuth = np.deg2rad(per_laser(pattern.azimuth_deg, count, "azimuth_deg"))[order] + waiting
     azimuth -= TURN * np.rint(azimuth / TURN)
     elevation = np.deg2rad(pattern.elevation_deg)[order]
     up = np.array(per_laser(pattern.vertical_offset_m, count, "vertical_offset_m"))[order]
     left = np.array(per_laser(pattern.horizontal_offset_m, count, "horizontal_offset_m"))[order]
     c, s, level, height = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
-    origin = [-up * height * c - left * s, -up * height * s + left * c, up * level]
+    ahead, above = pattern.head_offset_m, pattern.head_height_m
+    origin = [
+        -up * height * c - left * s + ahead * np.cos(waiting),
+        -up * height * s + left * c + ahead * np.sin(waiting),
+        up * level + above,
+    ]
     return {
         "number": order,
         "firing": firing,
@@ -182,6 +198,7 @@ def _fire(
     start: float,
     cycle: float,
     turn: float,
+    begin: float,
     number: NDArray,
     firing: NDArray,
     azimuth: NDArray,
@@ -200,7 +217,7 @@ def _fire(
     has_origin = len(origins) > 0
     for c in range(len(lasers) // count):
         time = start + c * cycle
-        head = turn * time
+        head = begin + turn * time
         head -= TURN * np.rint(head / TURN)
         cosine, sine = np.cos(head), np.sin(head)
         for j in range(count):
