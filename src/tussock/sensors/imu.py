@@ -89,13 +89,13 @@ def _felt(path: Trajectory, time: NDArray[np.float64], arm: NDArray[np.float64])
     moving = (time >= path.times[0]) & (time <= path.times[-1])
     # Blocks of poses, not of samples: what a sample reads does not depend on which others were asked for.
     block = np.clip(np.searchsorted(path.times, time, side="right") - 1, 0, last - 1) // _BLOCK
-    for number in np.unique(block[moving]):
+    for number in np.unique(block[moving]).tolist():
         rows = moving & (block == number)
         poses = slice(max(0, number * _BLOCK - _AROUND), min(last, (number + 1) * _BLOCK + _AROUND) + 1)
         knots = path.times[poses]
         position = CubicSpline(knots, path.positions[poses], bc_type="natural")
         turning = RotationSpline(knots, Rotation.from_quat(path.quaternions[poses]))
-        acceleration = position(time[rows], 2) + [0.0, 0.0, GRAVITY]
+        acceleration = position(time[rows], 2) + np.array([0.0, 0.0, GRAVITY])
         # SciPy's rates are those of the body's own axes.
         omega, alpha = turning(time[rows], 1), turning(time[rows], 2)
         spinning = np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))

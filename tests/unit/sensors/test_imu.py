@@ -98,7 +98,7 @@ def test_samples_cut_at_frames_come_once() -> None:
 
 
 def test_a_path_ends_at_rest() -> None:
-    told = Imu(rate_hz=10).measure(Trajectory.through([1, 2], [Pose(), Pose.at(1)]), range(0, 40))
+    told = Imu(rate_hz=10).measure(Trajectory.through([1, 2], [Pose(), Pose.at(1)]), range(40))
     np.testing.assert_allclose(told.force, np.tile([0, 0, GRAVITY], (40, 1)), atol=1e-9)  # even speed between two
 
 
