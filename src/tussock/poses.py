@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
 
 __all__ = ["Pose", "Trajectory"]
 
-FloatArray = NDArray[np.float64]
 
 _TUM = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
 _ANGLES = ("roll_deg", "pitch_deg", "yaw_deg")

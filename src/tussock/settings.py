@@ -36,9 +36,9 @@ class _OneLineErrors(ModelMetaclass):
 
 
 class Settings(BaseModel, metaclass=_OneLineErrors):
-    """A frozen model that refuses unknown keys."""
+    """A frozen model that refuses unknown keys, NaN and infinity."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, allow_inf_nan=False)
 
     @classmethod
     def parse(cls, data: Any, source: str) -> Self:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.blender.process import run_inside
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
@@ -35,7 +35,6 @@ from tussock.sensors.sensor import Sensor
 
 __all__ = ["Blend", "BlendSensor", "load_blend"]
 
-FloatArray = NDArray[np.float64]
 
 _CAMERA_TO_SENSOR = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
 """columns: the sensor's x, y and z in the camera's axes"""

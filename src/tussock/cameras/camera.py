@@ -17,12 +17,13 @@ from pydantic import Field, model_validator
 from tussock.cameras.development import Development
 from tussock.cameras.lenses.equirectangular import Equirectangular
 from tussock.cameras.lenses.fisheye import Fisheye
-from tussock.cameras.lenses.lens import OPTICAL, LensNumbers, Pixels, Positive, checked_points
+from tussock.cameras.lenses.lens import OPTICAL, LensNumbers, Pixels, checked_points
 from tussock.cameras.lenses.orthographic import Orthographic
 from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.lenses.projection import pixels_of, rays_of
 from tussock.cameras.shutter import Shutter
 from tussock.poses import Pose
+from tussock.quantities import Positive
 from tussock.settings import Settings, read_toml
 
 __all__ = ["AnyLens", "Camera", "load_camera"]

@@ -17,7 +17,7 @@ from tussock.settings import Settings
 
 __all__ = ["Shutter"]
 
-Duration = Annotated[float, Field(ge=0.0, le=3600.0, allow_inf_nan=False)]
+Duration = Annotated[float, Field(ge=0.0, le=3600.0)]
 
 
 class Shutter(Settings):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.cameras.lenses.lens import OPTICAL
 from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.errors import InputError
@@ -26,8 +27,6 @@ from tussock.poses import Pose
 from tussock.rigs.rig import MountedCamera, MountedLidar, Rig
 
 __all__ = ["KittiRig", "matrix_line", "untwisted"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +70,11 @@ class KittiRig:
         """[s] when the images of a moment open: the time of its pose and its scan"""
         return number / self.rig.rate_hz + self.cameras[0].trigger
 
-    def reference(self, time: float) -> Floats:
+    def reference(self, time: float) -> FloatArray:
         """``T_world_cam0`` in optical axes, shape (4, 4)"""
         return np.asarray((self.rig.body.pose(time) @ self.cameras[0].mount).matrix @ _optical())
 
-    def pose(self, number: int, first: int) -> Floats:
+    def pose(self, number: int, first: int) -> FloatArray:
         """``T_cam0(first)_cam0(number)``, shape (4, 4)"""
         if number == first:
             return np.eye(4)
@@ -83,12 +82,12 @@ class KittiRig:
         return np.asarray(np.linalg.inv(start) @ self.reference(self.time(number)))
 
     @property
-    def tr(self) -> Floats:
+    def tr(self) -> FloatArray:
         """``T_cam0_velo``, shape (4, 4)"""
         camera = self.cameras[0].mount.matrix @ _optical()
         return np.asarray(np.linalg.inv(camera) @ self.lidar.mount.matrix)
 
-    def projection(self, index: int) -> Floats:
+    def projection(self, index: int) -> FloatArray:
         """``P_i``, shape (3, 4): those of cameras 0 and 1 are that of camera 2"""
         if index == 3 and len(self.cameras) == 2:
             mounted = self.cameras[1]
@@ -135,12 +134,12 @@ def untwisted(frame: Frame, mount: Pose, body: Pose) -> NDArray[np.float32]:
     return np.column_stack([xyz, reflectance]).astype("<f4")
 
 
-def matrix_line(matrix: Floats) -> str:
+def matrix_line(matrix: FloatArray) -> str:
     """Twelve numbers of a 3 × 4 matrix row by row, in digits that keep every bit."""
     return " ".join(f"{value:.17g}" for value in np.asarray(matrix)[:3].ravel())
 
 
-def _optical() -> Floats:
+def _optical() -> FloatArray:
     turn = np.eye(4)
     turn[:3, :3] = OPTICAL
     return turn

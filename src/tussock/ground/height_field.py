@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -20,8 +21,6 @@ from tussock.scene.primitives import ground
 from tussock.scene.sizes import between, positive
 
 __all__ = ["HeightField", "Mask", "Steep"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Steep(NamedTuple):

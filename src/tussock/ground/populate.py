@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.ground.zones import Zone
 from tussock.kernels import kernel
@@ -22,7 +23,6 @@ from tussock.scene.sizes import between, chance, positive
 
 __all__ = ["Ground", "populate"]
 
-FloatArray = NDArray[np.float64]
 
 _MOST = 50_000_000
 """copies that a scene is allowed to ask for: beyond it a density has lost its unit"""

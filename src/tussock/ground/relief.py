@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.scene.sizes import between, positive, whole
 
 __all__ = ["Relief"]
 
 _WAVES = 12
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

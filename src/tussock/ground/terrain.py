@@ -16,13 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.scene.sizes import between, positive, whole
 
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
-
-FloatArray = NDArray[np.float64]
 
 
 def noise_terrain(

@@ -12,20 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tussock.arrays import FloatArray
 from tussock.kernels import kernel
+from tussock.quantities import Pair, Positive
 from tussock.settings import Settings
 
 __all__ = ["Circle", "Polygon", "Strip", "Zone"]
 
-FloatArray = NDArray[np.float64]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Point = tuple[Finite, Finite]
-Length = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 
 class Circle(Settings):
-    centre_m: Point
-    radius_m: Length
+    centre_m: Pair
+    radius_m: Positive
 
     def covers(self, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
         """Which of the points x, y (n,) [m] lie inside."""
@@ -33,7 +30,7 @@ class Circle(Settings):
 
 
 class Polygon(Settings):
-    corners_m: Annotated[list[Point], Field(min_length=3)]
+    corners_m: Annotated[list[Pair], Field(min_length=3)]
 
     def covers(self, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
         """Which of the points lie inside, by the even-odd rule."""
@@ -48,8 +45,8 @@ class Polygon(Settings):
 
 
 class Strip(Settings):
-    line_m: Annotated[list[Point], Field(min_length=2)]
-    width_m: Length
+    line_m: Annotated[list[Pair], Field(min_length=2)]
+    width_m: Positive
 
     def covers(self, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
         """Which of the points lie within half the width of the line."""

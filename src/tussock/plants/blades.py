@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.arrays import FloatArray
 from tussock.scene.sizes import between, whole
 
 __all__ = ["blade_triangles", "blades"]
 
-FloatArray = NDArray[np.float64]
 
 _KEEL = 0.35
 """depth of the fold as a share of half the width"""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.plants.crowns import ROOT, Habit
 from tussock.plants.needles import NEEDLE_AREA, NEEDLE_TRIANGLES, needle_shapes
 from tussock.plants.stems import Stems, fitted, grow, sprout, thinned, tubes
@@ -22,7 +23,6 @@ from tussock.scene.surfaces import SURFACES
 
 __all__ = ["conifer"]
 
-FloatArray = NDArray[np.float64]
 
 _USUAL = Habit("conifer", base=0.125, slenderness=70, cover=5)
 _A_WHORL = 6

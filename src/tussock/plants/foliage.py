@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.plants.leaves import LEAF_AREA, leaf_shapes
 from tussock.plants.stems import Stems, sprout
 
 __all__ = ["foliage", "reach_to_egg"]
-
-FloatArray = NDArray[np.float64]
 
 
 def foliage(twigs: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:

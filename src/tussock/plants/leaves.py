@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
+
 __all__ = ["LEAF_AREA", "LEAF_TRIANGLES", "leaf_shapes"]
 
-FloatArray = NDArray[np.float64]
 
 LEAF_TRIANGLES = 4
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
+
 __all__ = ["NEEDLE_AREA", "NEEDLE_TRIANGLES", "needle_shapes"]
 
-FloatArray = NDArray[np.float64]
 
 NEEDLE_TRIANGLES = 2
 _WIDTH = 1 / 4

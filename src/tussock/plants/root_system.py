@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.kernels import inline_kernel, kernel
 from tussock.plants.stems import Stems, across, grow, sprout
 from tussock.scene.mesh import Mesh
@@ -23,7 +23,6 @@ from tussock.scene.surfaces import SURFACES
 
 __all__ = ["root_system"]
 
-FloatArray = NDArray[np.float64]
 
 _SHARES = (0.10, 0.50, 0.28, 0.12)
 """of the triangles: stump, main, lateral and fine roots"""

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.arrays import FloatArray
+
 __all__ = ["Sprouts", "Stems", "fitted", "grow", "sprout", "thinned", "tubes"]
 
-FloatArray = NDArray[np.float64]
 
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
 from tussock.frames.frame import Frame
 from tussock.scene.labels import LABELS
@@ -24,7 +25,6 @@ from tussock.whole_files import check_writable, whole_file
 __all__ = ["LABEL_COLORS", "Color", "plot_frame"]
 
 Color = Literal["range", "intensity", "label", "height"]
-Floats = NDArray[np.float64]
 
 BACKGROUND, PANEL, INK, FAINT, MARK = "#12161c", "#0a0d12", "#d7dde5", "#55606e", "#ffffff"
 STYLE: dict[Any, Any] = {
@@ -148,7 +148,7 @@ class _Paint:
     """How rows get their colours: by a scale, or by label."""
 
     name: str
-    values: Floats
+    values: FloatArray
     """what is drawn, one per row; for labels the index of the colour"""
     colors: Any
     """a colour map of matplotlib"""
@@ -162,7 +162,7 @@ class _Paint:
         return {"cmap": self.colors, "norm": self.norm}
 
 
-def _placed(returns: Frame) -> tuple[Floats, Floats]:
+def _placed(returns: Frame) -> tuple[FloatArray, FloatArray]:
     """The points, and the places of the sensor, shape (m, 3), in the world or in the sensor's frame."""
     if returns.trajectory is None:
         return returns.xyz.astype(np.float64), np.zeros((1, 3))
@@ -171,7 +171,7 @@ def _placed(returns: Frame) -> tuple[Floats, Floats]:
     return returns.world_xyz(), positions
 
 
-def _scale_paint(returns: Frame, points: Floats, color: Color) -> _Paint:
+def _scale_paint(returns: Frame, points: FloatArray, color: Color) -> _Paint:
     import matplotlib
     from matplotlib.colors import ListedColormap, PowerNorm
 
@@ -215,7 +215,7 @@ def _own_labels(labels: Any) -> dict[int, str]:
     return {number: str(name) for name, number in labels.items() if isinstance(number, int)}
 
 
-def _plot_from_above(axes: Any, returns: Frame, points: Floats, path: Floats, paint: _Paint) -> None:
+def _plot_from_above(axes: Any, returns: Frame, points: FloatArray, path: FloatArray, paint: _Paint) -> None:
     centre = path[len(path) // 2]
     width, height = axes.get_position().size * (WIDTH_IN, HEIGHT_IN)
     left, right, low, high = _view(points, centre, width / height)
@@ -245,7 +245,7 @@ def _plot_from_above(axes: Any, returns: Frame, points: Floats, path: Floats, pa
     axes.set_title(f"From above · {where}")
 
 
-def _view(points: Floats, centre: Floats, aspect: float) -> tuple[float, float, float, float]:
+def _view(points: FloatArray, centre: FloatArray, aspect: float) -> tuple[float, float, float, float]:
     """[m] What to show (x from, x to, y from, y to): the sensor and nearly all points, in the panel's aspect.
 
     The few farthest points would shrink all others. The panel is wider than high, so a square scene may lose
@@ -292,7 +292,7 @@ def _plot_range_image(axes: Any, returns: Frame, paint: _Paint) -> None:
         axes.set_xticks(np.arange(180, -181, -45))
 
 
-def _unrolled(azimuth: Floats) -> tuple[Floats, tuple[float, float]]:
+def _unrolled(azimuth: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
     """Azimuths [rad] without a jump inside the field of view, and the span to show (right, left)."""
     middle = np.angle(np.exp(1j * azimuth).sum())
     around = np.mod(azimuth - middle + np.pi, 2 * np.pi) - np.pi
@@ -302,7 +302,7 @@ def _unrolled(azimuth: Floats) -> tuple[Floats, tuple[float, float]]:
     return around + middle, (middle + around.min() - margin, middle + around.max() + margin)
 
 
-def _rows(returns: Frame) -> tuple[NDArray[np.int64], Floats]:
+def _rows(returns: Frame) -> tuple[NDArray[np.int64], FloatArray]:
     """The image row of every return, and the elevation [rad] of every row, from low to high."""
     elevation = returns.elevation.astype(np.float64)
     lasers, index, counts = np.unique(returns.laser, return_inverse=True, return_counts=True)
@@ -316,7 +316,7 @@ def _rows(returns: Frame) -> tuple[NDArray[np.int64], Floats]:
     return np.clip(row, 0, rows - 1), low + (np.arange(rows) + 0.5) / rows * (high - low)
 
 
-def _columns(azimuth: Floats, row: NDArray[np.int64], rows: int) -> int:
+def _columns(azimuth: FloatArray, row: NDArray[np.int64], rows: int) -> int:
     """As many columns as the fullest row has steps, so that no gaps appear between its pixels."""
     fullest = int(np.argmax(np.bincount(row, minlength=rows)))
     steps = len(np.unique(azimuth[row == fullest].round(5)))

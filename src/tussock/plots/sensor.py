@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.plots.frame import DPI, FAINT, INK, STYLE
 from tussock.sensors.beam import Beam
@@ -22,7 +22,6 @@ from tussock.whole_files import check_writable, whole_file
 
 __all__ = ["plot_sensor"]
 
-Floats = NDArray[np.float64]
 
 _COLORS = "turbo"
 _COLOR_PART = (0.09, 0.93)  # its dark ends would vanish in the background
@@ -37,13 +36,13 @@ _FLAT_DEG = 0.5  # a pattern lower than this is a line
 class _Sweep:
     """The pulses of a frame as they are drawn, each of shape (n,)."""
 
-    azimuth: Floats
+    azimuth: FloatArray
     """[deg], without a jump inside the field of view"""
-    elevation: Floats
+    elevation: FloatArray
     """[deg]"""
-    time: Floats
+    time: FloatArray
     """[ms] since the start of the frame"""
-    color: Floats
+    color: FloatArray
     color_name: str
 
     @property

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +43,7 @@ from tussock.cameras.camera import Camera, load_camera
 from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
+from tussock.quantities import NotNegative, Positive, Triple
 from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
@@ -50,8 +51,6 @@ from tussock.settings import Settings, read_toml
 
 __all__ = ["MountedCamera", "MountedLidar", "Rig", "load_rig"]
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Triple = tuple[Finite, Finite, Finite]
 RESERVED = ("world", "body")
 
 
@@ -184,7 +183,7 @@ class _LidarTable(_Mounted):
 
 class _CameraTable(_Mounted):
     camera: Camera | str
-    trigger_s: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    trigger_s: NotNegative = 0.0
 
 
 class _BodyTable(Settings):
@@ -196,7 +195,7 @@ class _BodyTable(Settings):
 class _RigTable(Settings):
     name: str = "rig"
     scene: str | None = None
-    rate_hz: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 10.0
+    rate_hz: Positive = 10.0
     body: _BodyTable = _BodyTable()
     light: Light = Light()
     lidars: list[_LidarTable] = Field(default_factory=list)

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from tussock.quantities import Fraction
 from tussock.scene.response import VegetationResponse
 from tussock.scene.texture import TextureField
 from tussock.settings import Settings
 
 __all__ = ["Material"]
-
-Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 class Material(Settings):
@@ -23,15 +22,15 @@ class Material(Settings):
     """diffuse share ρ (or K_d) at the sensor's wavelength; where only a colour is given, its grey value"""
     specular: Fraction = 0.0
     """share in the lobe about the mirror direction, K_s of Phong"""
-    shininess: Annotated[float, Field(ge=1.0, le=10_000.0, allow_inf_nan=False)] = 20.0
+    shininess: Annotated[float, Field(ge=1.0, le=10_000.0)] = 20.0
     """exponent α of the lobe: the higher, the narrower"""
-    retro: Annotated[float, Field(ge=0.0, le=10_000.0, allow_inf_nan=False)] = 0.0
+    retro: Annotated[float, Field(ge=0.0, le=10_000.0)] = 0.0
     """gain of a retro-reflector over a white wall; signs and tail lights have 10 to 1000"""
     mirror: Fraction = 0.0
     """share that goes on as from a mirror, giving no return here"""
     transmission: Fraction = 0.0
     """share that goes on through the surface"""
-    refractive_index: Annotated[float, Field(ge=1.0, le=4.0, allow_inf_nan=False)] = 1.0
+    refractive_index: Annotated[float, Field(ge=1.0, le=4.0)] = 1.0
     """of the inside of a closed body that transmits; keep 1 for a pane modelled as a single sheet"""
     color: tuple[Fraction, Fraction, Fraction] | None = None
     """linear RGB for pictures, 0 to 1"""

@@ -29,8 +29,8 @@ PLANT_PARTS = frozenset({"grass", "leaf", "branch", "stem", "trunk", "root"})
 class VegetationResponse(Settings):
     """The range error of a pulse that meets vegetation, drawn anew for each pulse and frame."""
 
-    mean_m: Annotated[float, Field(ge=-1000.0, le=1000.0, allow_inf_nan=False)] = 0.0
-    sigma_m: Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)] = 1.0
+    mean_m: Annotated[float, Field(ge=-1000.0, le=1000.0)] = 0.0
+    sigma_m: Annotated[float, Field(ge=0.0, le=1000.0)] = 1.0
     """standard deviation; with a mean of 0 as well, the surface is as hard as any other"""
 
     @property

@@ -14,6 +14,7 @@ from tussock.ground.height_field import HeightField, Mask, Steep
 from tussock.ground.populate import Ground, populate
 from tussock.ground.terrain import brightness_image, geotiff_terrain, image_terrain, mask_image, noise_terrain
 from tussock.ground.zones import Circle, Polygon, Strip
+from tussock.quantities import Pair
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
@@ -21,10 +22,6 @@ from tussock.scene.surfaces import SURFACES
 from tussock.settings import Settings
 
 __all__ = ["NoiseTable", "PopulateTable", "TerrainShape", "ZoneTable"]
-
-Pair = tuple[float, float]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Point = tuple[Finite, Finite]
 
 
 class NoiseTable(Settings):
@@ -112,10 +109,10 @@ def _surface(name: str) -> Material:
 class ZoneTable(Settings):
     """``{centre_m, radius_m}``, ``{corners_m}`` or ``{line_m, width_m}``: see `tussock.ground.zones`."""
 
-    centre_m: Point | None = None
+    centre_m: Pair | None = None
     radius_m: float | None = None
-    corners_m: list[Point] | None = None
-    line_m: list[Point] | None = None
+    corners_m: list[Pair] | None = None
+    line_m: list[Pair] | None = None
     width_m: float | None = None
 
     @model_validator(mode="after")

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError, nearest
 from tussock.poses import Trajectory
+from tussock.quantities import Triple
 from tussock.scene.forms import Forms
 from tussock.scene.placements import Placements
 from tussock.scene_files.mesh_files import load_mesh
@@ -28,9 +28,7 @@ from tussock.settings import Settings
 
 __all__ = ["FormsTable", "MotionTable", "PlacementTable", "placements_of"]
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Triple = tuple[Finite, Finite, Finite]
-Row = tuple[Finite, Finite, Finite, Finite]
+Row = tuple[float, float, float, float]
 
 _KEYS = ("positions_m", "yaw_deg", "rotation_deg", "scale", "matrices")
 _CSV_COLUMNS = ("x", "y", "z", "roll_deg", "pitch_deg", "yaw_deg", "scale", "scale_x", "scale_y", "scale_z")
@@ -40,9 +38,9 @@ class PlacementTable(Settings):
     """``[objects.placements]``: many copies of one shape."""
 
     positions_m: list[Triple] | None = None
-    yaw_deg: Finite | list[Finite] | None = None
+    yaw_deg: float | list[float] | None = None
     rotation_deg: list[Triple] | None = None
-    scale: Finite | list[Finite | Triple] | None = None
+    scale: float | list[float | Triple] | None = None
     """one number, or a list with one number or three for each placement"""
     matrices: list[tuple[Row, Row, Row]] | None = None
     """whole transforms: three rows of four"""
@@ -64,9 +62,9 @@ class PlacementTable(Settings):
 class MotionTable(Settings):
     """``[objects.motion]``: the object's pose over time; its placements are relative to it."""
 
-    times_s: list[Finite] | None = None
+    times_s: list[float] | None = None
     positions_m: list[Triple] | None = None
-    yaw_deg: list[Finite] | None = None
+    yaw_deg: list[float] | None = None
     rotation_deg: list[Triple] | None = None
     file: Path | None = None
     """TUM (``t x y z qx qy qz qw``) or CSV, see `tussock.poses.Trajectory.load`"""
@@ -91,7 +89,7 @@ class MotionTable(Settings):
 class FormsTable(Settings):
     """``[objects.forms]``: the object's shape over time, a mesh file for each moment."""
 
-    times_s: list[Finite]
+    times_s: list[float]
     meshes: list[Path]
 
     def build(self, folder: Path) -> Forms:

@@ -58,6 +58,7 @@ from pydantic import Field, model_validator
 from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField
 from tussock.ground.populate import Ground
+from tussock.quantities import Triple
 from tussock.scene.labels import UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -68,7 +69,7 @@ from tussock.scene.surfaces import SURFACES
 from tussock.scene.volumes import Volumes
 from tussock.scene_files.ground import PopulateTable, TerrainShape
 from tussock.scene_files.mesh_files import load_mesh
-from tussock.scene_files.places import Finite, FormsTable, MotionTable, PlacementTable, Triple, placements_of
+from tussock.scene_files.places import FormsTable, MotionTable, PlacementTable, placements_of
 from tussock.scene_files.shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene_files.volume_file import load_volumes
 from tussock.settings import Settings, read_toml
@@ -111,9 +112,9 @@ class ObjectTable(Settings):
     """range error of pulses that meet it, for a coarse shape that stands for a plant"""
 
     position_m: Triple | None = None
-    yaw_deg: Finite | None = None
+    yaw_deg: float | None = None
     rotation_deg: Triple | None = None
-    scale: Finite | Triple | None = None
+    scale: float | Triple | None = None
     placements: PlacementTable | None = None
     populate: PopulateTable | None = None
     motion: MotionTable | None = None

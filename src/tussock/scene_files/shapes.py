@@ -22,6 +22,7 @@ from tussock.plants.grass import grass_tile
 from tussock.plants.reeds import reeds
 from tussock.plants.shrub import shrub
 from tussock.plants.tree import tree
+from tussock.quantities import Pair, Triple
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, ground, plane, sphere
 from tussock.settings import Settings
@@ -40,9 +41,6 @@ __all__ = [
     "SphereShape",
     "TreeShape",
 ]
-
-Pair = tuple[float, float]
-Triple = tuple[float, float, float]
 
 
 class Shape(Settings):

@@ -9,7 +9,6 @@ origin, on the trail.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tussock.ground.height_field import HeightField, Mask
 from tussock.ground.populate import populate
@@ -29,7 +28,6 @@ from tussock.scene.surfaces import SURFACES
 
 __all__ = ["forest_trail", "trail_line", "trail_path"]
 
-FloatArray = NDArray[np.float64]
 
 _WIDTH = 2.4
 

@@ -18,7 +18,7 @@ from tussock.settings import Settings
 
 __all__ = ["Beam"]
 
-Divergence = Annotated[float, Field(ge=0.0, lt=1500.0, allow_inf_nan=False)]
+Divergence = Annotated[float, Field(ge=0.0, lt=1500.0)]
 
 
 class Beam(Settings):

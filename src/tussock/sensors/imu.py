@@ -23,7 +23,9 @@ from pydantic import Field
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from tussock.arrays import FloatArray
 from tussock.poses import Trajectory
+from tussock.quantities import NotNegative, Triple
 from tussock.randomness import Purpose, normal_array
 from tussock.settings import Settings
 
@@ -33,9 +35,6 @@ GRAVITY = 9.80665
 """[m/s²] standard gravity, downwards along world z"""
 
 _BLOCK, _AROUND = 64, 16  # poses: a spline forgets a pose that is 16 further on to 1e-9
-_Length = Annotated[float, Field(allow_inf_nan=False)]
-_Density = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Vectors = NDArray[np.float64]
 
 
 class ImuReadings(NamedTuple):
@@ -43,9 +42,9 @@ class ImuReadings(NamedTuple):
 
     time: NDArray[np.float64]
     """[s] simulation time, shape (n,)"""
-    force: Vectors
+    force: FloatArray
     """[m/s²] specific force: at rest +9.80665 upwards, shape (n, 3)"""
-    rate: Vectors
+    rate: FloatArray
     """[rad/s] shape (n, 3)"""
 
 
@@ -54,11 +53,11 @@ class Imu(Settings):
 
     rate_hz: Annotated[float, Field(gt=0.0, le=10_000.0)]
     """samples a second"""
-    position_m: tuple[_Length, _Length, _Length] = (0.0, 0.0, 0.0)
+    position_m: Triple = (0.0, 0.0, 0.0)
     """where it sits in the sensor's frame"""
-    accelerometer_noise: _Density = 0.0
+    accelerometer_noise: NotNegative = 0.0
     """density of its white noise [m/s²/√Hz]"""
-    gyroscope_noise: _Density = 0.0
+    gyroscope_noise: NotNegative = 0.0
     """density of its white noise [rad/s/√Hz]"""
 
     def samples(self, start: float, end: float) -> range:
@@ -78,7 +77,7 @@ class Imu(Settings):
         return ImuReadings(time, force, rate)
 
 
-def _felt(path: Trajectory, time: NDArray[np.float64], arm: NDArray[np.float64]) -> tuple[Vectors, Vectors]:
+def _felt(path: Trajectory, time: NDArray[np.float64], arm: NDArray[np.float64]) -> tuple[FloatArray, FloatArray]:
     """Specific force [m/s²] and rate [rad/s] at ``time`` (n,), in the axes of the sensor, shapes (n, 3)."""
     _, quaternions = path.at(time)
     force = Rotation.from_quat(quaternions).apply([0.0, 0.0, GRAVITY], inverse=True)

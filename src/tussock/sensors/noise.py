@@ -10,21 +10,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tussock.quantities import Fraction, NotNegative
 from tussock.settings import Settings
 
 __all__ = ["Noise"]
 
-Sigma = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-
 
 class Noise(Settings):
-    ray_sigma_m: Sigma = 0.0
+    ray_sigma_m: NotNegative = 0.0
     """standard deviation of every single measurement [m]"""
     distribution: Literal["normal", "laplace"] = "normal"
     """of every single measurement"""
-    bias_sigma_m: Sigma = 0.0
+    bias_sigma_m: NotNegative = 0.0
     """standard deviation of the fixed bias of each laser [m], drawn once per seed"""
-    pointing_sigma_mrad: Annotated[float, Field(ge=0.0, lt=500.0, allow_inf_nan=False)] = 0.0
+    pointing_sigma_mrad: Annotated[float, Field(ge=0.0, lt=500.0)] = 0.0
     """standard deviation of the true direction about the reported one, across and up each [mrad]"""
-    dropout: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = 0.0
+    dropout: Fraction = 0.0
     """share of returns that are lost by chance"""

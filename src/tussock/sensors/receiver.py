@@ -6,21 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from tussock.quantities import Fraction, NotNegative, Positive
 from tussock.settings import Settings
 
 __all__ = ["DetectionLimit", "Mode", "Receiver"]
 
-Metres = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Mode = Literal["strongest", "last", "first", "strongest+last", "all"]
 
 
 class DetectionLimit(Settings):
     """The least reflectivity that is seen, linear between two distances (`tussock.signal.detection`)."""
 
-    near_m: Metres = 50.0
+    near_m: NotNegative = 50.0
     near_reflectivity: Fraction = 0.1
-    far_m: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 120.0
+    far_m: Positive = 120.0
     far_reflectivity: Fraction = 0.8
 
     @model_validator(mode="after")
@@ -35,21 +34,21 @@ class Receiver(Settings):
 
     mode: Mode = "strongest"
     """which hits of a pulse are reported"""
-    signal_cutoff_m: Metres = 1.0
+    signal_cutoff_m: NotNegative = 1.0
     """hits this close behind the nearest are one echo (modes first and all)"""
     max_returns: Annotated[int, Field(ge=1, le=32)] = 5
     """most returns a pulse in mode all: the nearest ones"""
-    min_range_m: Metres = 0.0
-    max_range_m: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 100.0
-    range_step_m: Metres = 0.0
+    min_range_m: NotNegative = 0.0
+    max_range_m: Positive = 100.0
+    range_step_m: NotNegative = 0.0
     """measured ranges are whole multiples of this; 0: not quantised"""
-    intensity_step: Metres = 0.0
+    intensity_step: NotNegative = 0.0
     """measured intensities are whole multiples of this; 0: not quantised"""
-    min_intensity: Metres = 0.0
+    min_intensity: NotNegative = 0.0
     """returns dimmer than this are not reported"""
-    spreading_reference_m: Metres = 0.0
+    spreading_reference_m: NotNegative = 0.0
     """intensities fall as 1/r² and are given as at this range; 0: the sensor makes up for it"""
-    extinction_per_m: Metres = 0.0
+    extinction_per_m: NotNegative = 0.0
     """κ of the air, lost as exp(−2κr)"""
     detection_limit: DetectionLimit | None = None
     backfolding: bool = False

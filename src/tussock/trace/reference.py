@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from tussock.arrays import FloatArray
 from tussock.scene.scene import Scene, SceneObject
 
 __all__ = ["ReferenceHits", "trace_reference"]
 
-FloatArray = NDArray[np.float64]
 
 _PAIRS_AT_ONCE = 200_000  # rays times triangles: some 20 MB of intermediate arrays
 

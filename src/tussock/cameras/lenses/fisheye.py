@@ -17,8 +17,9 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from tussock.cameras.lenses.lens import Finite, Lens, LensKind, LensNumbers, Positive
+from tussock.cameras.lenses.lens import Lens, LensKind, LensNumbers
 from tussock.kernels import kernel
+from tussock.quantities import Positive
 
 __all__ = ["Fisheye"]
 
@@ -32,15 +33,15 @@ class Fisheye(Lens):
     kind: Literal["fisheye"] = "fisheye"
     fx: Positive | None = None
     fy: Positive | None = None
-    cx: Finite | None = None
-    cy: Finite | None = None
+    cx: float | None = None
+    cy: float | None = None
     horizontal_fov_deg: Annotated[float, Field(gt=0.0, le=360.0)] | None = None
     """instead of fx: from the left edge of the image to the right one"""
     circle_deg: Annotated[float, Field(gt=0.0, le=360.0)] = 360.0
-    k1: Finite = 0.0
-    k2: Finite = 0.0
-    k3: Finite = 0.0
-    k4: Finite = 0.0
+    k1: float = 0.0
+    k2: float = 0.0
+    k3: float = 0.0
+    k4: float = 0.0
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

@@ -21,12 +21,9 @@ from pydantic import Field
 from tussock.errors import InputError
 from tussock.settings import Settings
 
-__all__ = ["OPTICAL", "FieldOfView", "Lens", "LensKind", "LensNumbers", "Pixels", "Positive"]
+__all__ = ["OPTICAL", "Lens", "LensKind", "LensNumbers", "Pixels"]
 
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Pixels = Annotated[int, Field(ge=1, le=32768)]
-FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]
 
 OPTICAL: NDArray[np.float64] = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 """turns optical axes (x right, y down, z ahead) into the camera's own (x ahead, y left, z up), shape (3, 3)"""

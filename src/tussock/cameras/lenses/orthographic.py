@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tussock.cameras.lenses.lens import Lens, LensKind, LensNumbers, Positive
+from tussock.cameras.lenses.lens import Lens, LensKind, LensNumbers
 from tussock.kernels import kernel
+from tussock.quantities import Positive
 
 __all__ = ["Orthographic"]
 

@@ -16,8 +16,9 @@ import numpy as np
 from pydantic import model_validator
 
 from tussock.cameras.lenses.brown_conrady import distort, fold_radius, undistort
-from tussock.cameras.lenses.lens import FieldOfView, Finite, Lens, LensKind, LensNumbers, Positive
+from tussock.cameras.lenses.lens import Lens, LensKind, LensNumbers
 from tussock.kernels import kernel
+from tussock.quantities import FieldOfView, Positive
 
 __all__ = ["Pinhole"]
 
@@ -32,19 +33,19 @@ class Pinhole(Lens):
     """[pixels]"""
     fy: Positive | None = None
     """[pixels], fx if not given"""
-    cx: Finite | None = None
+    cx: float | None = None
     """[pixels], the middle of the image if not given: (width − 1)/2"""
-    cy: Finite | None = None
+    cy: float | None = None
     horizontal_fov_deg: FieldOfView | None = None
     """instead of fx"""
-    k1: Finite = 0.0
-    k2: Finite = 0.0
-    p1: Finite = 0.0
-    p2: Finite = 0.0
-    k3: Finite = 0.0
-    k4: Finite = 0.0
-    k5: Finite = 0.0
-    k6: Finite = 0.0
+    k1: float = 0.0
+    k2: float = 0.0
+    p1: float = 0.0
+    p2: float = 0.0
+    k3: float = 0.0
+    k4: float = 0.0
+    k5: float = 0.0
+    k6: float = 0.0
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

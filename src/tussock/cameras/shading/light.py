@@ -18,6 +18,7 @@ from pydantic import Field
 
 from tussock.cameras.shading.mottle import mottle
 from tussock.kernels import kernel
+from tussock.quantities import Fraction, Positive
 from tussock.settings import Settings
 
 __all__ = ["Light", "LightNumbers", "sky"]
@@ -39,9 +40,9 @@ class Light(Settings):
     """strength; 0: an overcast day"""
     sky: Annotated[float, Field(ge=0.0, le=100.0)] = 1.0
     """strength"""
-    clouds: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
+    clouds: Fraction = 0.4
     """share of the sky, roughly; they cast no shadow"""
-    visibility_m: Annotated[float, Field(gt=0.0)] | None = 8000.0
+    visibility_m: Positive | None = 8000.0
     """haze; none: clear air"""
 
     def numbers(self) -> LightNumbers:

@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from tussock.sensors.patterns.pattern import DegreesList, Elevations, FramedPattern, Positive, pulses_from_angles
+from tussock.quantities import Positive
+from tussock.sensors.patterns.pattern import DegreesList, Elevations, FramedPattern, pulses_from_angles
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["GridPattern"]

@@ -14,13 +14,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from tussock.quantities import FieldOfView
 from tussock.sensors.patterns.pattern import FramedPattern, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["ImagePattern"]
 
 Pixels = Annotated[int, Field(ge=1, le=16384)]
-FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]
 
 
 class ImagePattern(FramedPattern):

@@ -23,13 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from tussock.sensors.patterns.pattern import (
-    Degrees,
-    Elevations,
-    Positive,
-    TurningPattern,
-    pulses_from_directions,
-)
+from tussock.quantities import Positive
+from tussock.sensors.patterns.pattern import Degrees, Elevations, TurningPattern, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["LinePattern", "reflected"]

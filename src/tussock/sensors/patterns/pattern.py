@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
+from tussock.quantities import Positive
 from tussock.sensors.pulses import Pulses
 from tussock.settings import Settings
 
@@ -26,7 +27,6 @@ __all__ = [
     "FiniteList",
     "FramedPattern",
     "Pattern",
-    "Positive",
     "RateLimits",
     "TurningPattern",
     "decimal",
@@ -36,9 +36,7 @@ __all__ = [
     "towards",
 ]
 
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Degrees = Annotated[float, Field(ge=-360.0, le=360.0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Degrees = Annotated[float, Field(ge=-360.0, le=360.0)]
 
 
 def _evenly(value: Any) -> Any:
@@ -57,7 +55,7 @@ def _evenly(value: Any) -> Any:
     return tuple(np.linspace(first, last, count).tolist())
 
 
-FiniteList = Annotated[tuple[Finite, ...], BeforeValidator(_evenly)]
+FiniteList = Annotated[tuple[float, ...], BeforeValidator(_evenly)]
 DegreesList = Annotated[tuple[Degrees, ...], BeforeValidator(_evenly)]
 RateLimits = tuple[Positive, Positive] | None
 

@@ -20,15 +20,15 @@ from math import ceil
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from tussock.sensors.patterns.pattern import FiniteList, FramedPattern, Positive, decimal, pulses_from_directions
+from tussock.arrays import FloatArray
+from tussock.quantities import Positive
+from tussock.sensors.patterns.pattern import FiniteList, FramedPattern, decimal, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["RisleyPattern"]
 
-Vectors = NDArray[np.float64]
 Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
 
 
@@ -71,14 +71,14 @@ def _frame(pattern: RisleyPattern, frame: int) -> Pulses:
     return pulses_from_directions(directions, offsets, np.zeros(stop - first, np.uint16))
 
 
-def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> Vectors:
+def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> FloatArray:
     """Roll of a prism [rad] at pulses ``first`` to ``stop`` of the stream, shape (n,)."""
     # Whole turns are dropped exactly: late in a run float64 would lose the angle.
     start = float(turns_hz * first / pulse_hz % 1)
     return np.asarray(2 * np.pi * (start + np.arange(stop - first) * float(turns_hz / pulse_hz)))
 
 
-def _through_prisms(pattern: RisleyPattern, roll1: Vectors, roll2: Vectors) -> Vectors:
+def _through_prisms(pattern: RisleyPattern, roll1: FloatArray, roll2: FloatArray) -> FloatArray:
     """Unit vectors behind the second prism, shape (n, 3); NaN where no light comes through."""
     axis = np.tile([1.0, 0.0, 0.0], (len(roll1), 1))
     glass, (wedge1, wedge2) = pattern.refractive_index, np.deg2rad(pattern.wedge_deg)
@@ -88,13 +88,13 @@ def _through_prisms(pattern: RisleyPattern, roll1: Vectors, roll2: Vectors) -> V
     return _refracted(ray, axis, glass)
 
 
-def _face(roll: Vectors, wedge: float) -> Vectors:
+def _face(roll: FloatArray, wedge: float) -> FloatArray:
     """Normals of a slanted face along the light, shape (n, 3)."""
     lean = np.sin(wedge)
     return np.stack([np.full_like(roll, np.cos(wedge)), lean * np.cos(roll), lean * np.sin(roll)], -1)
 
 
-def _refracted(ray: Vectors, normal: Vectors, ratio: float) -> Vectors:
+def _refracted(ray: FloatArray, normal: FloatArray, ratio: float) -> FloatArray:
     """Snell's law; ``normal`` points along the light, ``ratio`` is index before / index behind."""
     cosine = np.sum(ray * normal, -1, keepdims=True)
     under_root = 1 - ratio**2 * (1 - cosine**2)

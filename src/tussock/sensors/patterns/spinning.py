@@ -29,12 +29,12 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tussock.kernels import kernel
+from tussock.quantities import Positive
 from tussock.sensors.patterns.pattern import (
     Degrees,
     DegreesList,
     Elevations,
     FiniteList,
-    Positive,
     TurningPattern,
     decimal,
     per_laser,
@@ -56,9 +56,9 @@ class SpinningPattern(TurningPattern):
     """how far each laser looks to the left of the head's azimuth; empty: straight ahead"""
     vertical_offset_m: FiniteList = ()
     horizontal_offset_m: FiniteList = ()
-    head_offset_m: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    head_offset_m: float = 0.0
     """how far ahead of the axis all lasers start, where the head looks [m]"""
-    head_height_m: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    head_height_m: float = 0.0
     """how far above the sensor's origin they start [m]"""
     start_deg: Degrees = 0.0
     """where the head looks at time 0, counter-clockwise from x"""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from tussock.errors import InputError
-from tussock.sensors.patterns.pattern import Pattern, Positive, pulses_from_angles
+from tussock.quantities import Positive
+from tussock.sensors.patterns.pattern import Pattern, pulses_from_angles
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["TablePattern"]

@@ -23,13 +23,8 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from tussock.sensors.patterns.pattern import (
-    Elevations,
-    Positive,
-    TurningPattern,
-    decimal,
-    pulses_from_angles,
-)
+from tussock.quantities import Positive
+from tussock.sensors.patterns.pattern import Elevations, TurningPattern, decimal, pulses_from_angles
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["TwoBlocksPattern"]

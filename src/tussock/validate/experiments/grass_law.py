@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import check_seed
@@ -37,7 +37,6 @@ __all__ = ["EXPERIMENT", "Case", "depths_in_stands", "exponential_law", "gamma_l
 
 WIDTH, DEPTH, DIVERGENCE = 10.0, 5.0, 1e-3
 _SIDES = 24
-FloatArray = NDArray[np.float64]
 
 
 class Case(NamedTuple):

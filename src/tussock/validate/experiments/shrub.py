@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.plants.tree import tree
 from tussock.plots.report_figures import BLUE, GREEN, INK, ORANGE, plotting
 from tussock.poses import Pose
@@ -28,7 +29,6 @@ DISTANCE, STATIONS, BIN, SMOOTH, VALLEY, LEAST = 8.0, 91, 0.01, 0.03, 0.85, 0.10
 HEIGHT, RADIUS, BASE = 1.5, 0.5, 0.55
 LEAVES = 8.0
 """area of all leaves over the ground under the crown: as dense as a clipped garden shrub"""
-FloatArray = NDArray[np.float64]
 
 
 def potted_shrub(*, gaps: bool = True, seed: int) -> Scene:
