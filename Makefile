@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test test-alone lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -17,6 +17,9 @@ demo: $(VENV)/ready ## build a small scene, scan it, write files and a picture
 
 test: $(VENV)/ready ## the whole test suite
 	$(BIN)/python -m pytest --numprocesses auto
+
+test-alone: $(VENV)/ready ## the tests that would read recordings (docs/recordings.md), as if there were none
+	TUSSOCK_RECORDINGS=/nowhere $(BIN)/python -m pytest -m recordings -rs
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -11,12 +11,20 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from real_recordings import recorded
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.beam import Beam
 from tussock.sensors.noise import Noise
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that reach for recordings carry a mark, so that they can be run again with the recordings hidden."""
+    for item in items:
+        if getattr(getattr(item, "module", None), "recorded", None) is recorded:
+            item.add_marker("recordings")
 
 
 class Rays(NamedTuple):

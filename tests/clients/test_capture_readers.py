@@ -29,7 +29,7 @@ def record(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "rate"), RATES)
 def test_dpkt_finds_nothing_wrong(name: str, rate: float, tmp_path: Path) -> None:
-    dpkt = pytest.importorskip("dpkt", reason="dpkt is not installed")
+    dpkt = pytest.importorskip("dpkt", reason="dpkt is not installed: pip install dpkt")
     record(name, tmp_path / "run.pcap")
     times, sizes = [], set()
     with (tmp_path / "run.pcap").open("rb") as file:

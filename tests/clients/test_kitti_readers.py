@@ -17,7 +17,7 @@ from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.trace.world import World
 
-pykitti = pytest.importorskip("pykitti", reason="pykitti is not installed")
+pykitti = pytest.importorskip("pykitti", reason="pykitti is not installed: pip install 'tussock[readers]'")
 
 EYE = Camera(width=64, height=32, samples=1, lens=Pinhole(fx=40.0, fy=41.0, cx=30.0, cy=15.0))
 QUIET = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0}
@@ -136,7 +136,9 @@ def test_pykitti_reads_the_raw_layout(tmp_path):
 
 def test_semantic_kittis_own_reader_takes_the_labels(odometry):
     """``pip install --no-deps semantic-kitti-api``: its other needs are for its windows."""
-    laserscan = pytest.importorskip("auxiliary.laserscan", reason="semantic-kitti-api is not installed")
+    laserscan = pytest.importorskip(
+        "auxiliary.laserscan", reason="semantic-kitti-api is not installed: pip install --no-deps semantic-kitti-api"
+    )
     colors = {number: [number % 256, 0, 0] for number in range(260)}
     folder = odometry / "sequences" / "00"
     scan = laserscan.SemLaserScan(colors, project=False)

@@ -24,7 +24,7 @@ def frame() -> Frame:
 
 @pytest.mark.parametrize("suffix", [".las", ".laz"])
 def test_las(frame: Frame, tmp_path: Path, suffix: str) -> None:
-    laspy = pytest.importorskip("laspy", reason="laspy is not installed")
+    laspy = pytest.importorskip("laspy", reason="laspy is not installed: pip install 'tussock[las]'")
     path = tmp_path / f"a{suffix}"
     save_frame(frame, path)
     cloud = laspy.read(path)
@@ -60,7 +60,7 @@ def test_classes_of_all_labels() -> None:
 
 def test_las_in_world_coordinates(frame: Frame, tmp_path: Path) -> None:
     """Coordinates of a national grid, millions of metres, keep their 0.1 mm."""
-    laspy = pytest.importorskip("laspy", reason="laspy is not installed")
+    laspy = pytest.importorskip("laspy", reason="laspy is not installed: pip install 'tussock[las]'")
     save_frame(frame, tmp_path / "a.las", coords="world")
     cloud = laspy.read(tmp_path / "a.las")
     np.testing.assert_allclose(cloud.xyz, frame.world_xyz(), atol=0.51e-4)
@@ -68,7 +68,7 @@ def test_las_in_world_coordinates(frame: Frame, tmp_path: Path) -> None:
 
 
 def test_e57(frame: Frame, tmp_path: Path) -> None:
-    pye57 = pytest.importorskip("pye57", reason="pye57 is not installed")
+    pye57 = pytest.importorskip("pye57", reason="pye57 is not installed: pip install 'tussock[e57]'")
     save_frame(frame, tmp_path / "a.e57")
     file = pye57.E57(str(tmp_path / "a.e57"))
     assert file.scan_count == 1

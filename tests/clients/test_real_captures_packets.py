@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from real_recordings import recorded
 from tussock.wire.pcap import read_payloads
 from tussock.wire.velodyne.decode import decode_packets
 from tussock.wire.velodyne.encode import assemble, place_returns
-
-RECORDINGS = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 
 
 @pytest.mark.parametrize(
@@ -23,10 +20,7 @@ RECORDINGS = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
     ],
 )
 def test_the_same_bytes_again(file: str, model: str, packets: int, returns: int) -> None:
-    path = RECORDINGS / file
-    if not path.exists():
-        pytest.skip(f"recording {file} is not beside this clone")
-    payloads, _ = read_payloads(path)
+    payloads, _ = read_payloads(recorded(f"velodyne/{file}"))
     assert len(payloads) == packets
     raw = decode_packets(payloads)
     assert (raw.model.name, raw.mode, raw.returns) == (model, "strongest", returns)
@@ -45,9 +39,6 @@ def test_the_same_bytes_again(file: str, model: str, packets: int, returns: int)
 
 def test_azimuths_of_a_real_cycle_agree_in_all_its_blocks() -> None:
     """Why one azimuth a cycle is enough: the four blocks of a VLS-128's cycle carry the same one."""
-    path = RECORDINGS / "vls128_static/packets.pcap"
-    if not path.exists():
-        pytest.skip("the recording of a VLS-128 is not beside this clone")
-    raw = decode_packets(read_payloads(path)[0])
+    raw = decode_packets(read_payloads(recorded("velodyne/vls128_static/packets.pcap"))[0])
     by_cycle = raw.azimuth.reshape(-1, 3, 4)
     assert (by_cycle == by_cycle[:, :, :1]).all()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from real_recordings import recorded
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.range_spread import measure_range_spread
 from tussock.learn.readers.read_pulses import load_pulses
@@ -17,12 +17,11 @@ from tussock.learn.scores import compare
 from tussock.learn.through_box import through_box
 from tussock.plots.range_spread import plot_range_spread
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 CAPTURES = {
     # file: revolutions (the last may be a part), lasers, step [m], share of pulses with a return
-    "vls128_static/packets.pcap": (4, 128, 0.004, 0.91),
-    "vlp32c_static/packets.pcap": (5, 32, 0.004, 0.90),
-    "hdl32e_moving.pcap": (3, 32, 0.002, 0.76),
+    "velodyne/vls128_static/packets.pcap": (4, 128, 0.004, 0.91),
+    "velodyne/vlp32c_static/packets.pcap": (5, 32, 0.004, 0.90),
+    "velodyne/hdl32e_moving.pcap": (3, 32, 0.002, 0.76),
 }
 HEDGE = (-13.0, -3.0, -1.2, -7.5, 14.0, 1.2)
 """beside the road of the VLS-128's recording"""
@@ -30,13 +29,12 @@ ROAD = (-6.0, 5.0, -2.6, 0.0, 20.0, -1.6)
 DESKS = (0.0, -5.0, -0.5, 8.0, -1.0, 2.0)
 """clutter in the room of the VLP-32C's recording"""
 
-pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the recordings are not there ({DATA})")
+pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 
 @pytest.fixture(scope="module", params=CAPTURES)
 def capture(request):
-    return load_pulses(DATA / request.param), *CAPTURES[request.param]
+    return load_pulses(recorded(request.param)), *CAPTURES[request.param]
 
 
 def test_every_pulse_is_read(capture) -> None:
@@ -63,8 +61,8 @@ def test_rings_are_cones_from_the_lowest_up(capture) -> None:
 @pytest.mark.parametrize(("name", "turn"), [("vls128_static", 1), ("vlp32c_static", 1)])
 def test_points_are_those_of_another_decoder(name: str, turn: int) -> None:
     """Both took the same recording apart; ours lifts lasers by centimetres, so ranges are compared."""
-    truth = load_pulses(DATA / name / "one_revolution_ground_truth.pcd")
-    ours = load_pulses(DATA / name / "packets.pcap", turns=[turn])
+    truth = load_pulses(recorded(f"velodyne/{name}/one_revolution_ground_truth.pcd"))
+    ours = load_pulses(recorded(f"velodyne/{name}/packets.pcap"), turns=[turn])
     assert ours.hit.sum() == pytest.approx(len(truth), rel=0.015)
     for share in (0.05, 0.25, 0.5, 0.75, 0.95):
         assert np.quantile(ours.ranges[ours.hit], share) == pytest.approx(np.quantile(truth.ranges, share), rel=0.01)
@@ -73,7 +71,7 @@ def test_points_are_those_of_another_decoder(name: str, turn: int) -> None:
 
 
 def test_a_hedge_spreads_ranges_and_the_road_does_not(tmp_path) -> None:
-    pulses = load_pulses(DATA / "vls128_static" / "packets.pcap")
+    pulses = load_pulses(recorded("velodyne/vls128_static/packets.pcap"))
     hedge, road = measure_range_spread(pulses, HEDGE), measure_range_spread(pulses, ROAD)
     assert hedge.count > 60_000 and road.count > 5_000
     assert 0.3 < hedge.sigma < 0.4 and abs(hedge.mean) < 0.01
@@ -92,7 +90,7 @@ def test_a_hedge_spreads_ranges_and_the_road_does_not(tmp_path) -> None:
 
 
 def test_clutter_in_a_room_spreads_ranges(tmp_path) -> None:
-    pulses = load_pulses(DATA / "vlp32c_static" / "packets.pcap")
+    pulses = load_pulses(recorded("velodyne/vlp32c_static/packets.pcap"))
     spread = measure_range_spread(pulses, DESKS)
     assert spread.count > 30_000 and 0.3 < spread.sigma < 0.7
     # The lowest rings see the floor.
@@ -102,7 +100,7 @@ def test_clutter_in_a_room_spreads_ranges(tmp_path) -> None:
 
 
 def test_a_learned_hedge_foretells_the_next_revolution() -> None:
-    pulses = load_pulses(DATA / "vls128_static" / "packets.pcap")
+    pulses = load_pulses(recorded("velodyne/vls128_static/packets.pcap"))
     past, later = pulses.select(pulses.turns < 2), pulses.select(pulses.turns == 2)
     volumes = fit_volumes(past, voxel=0.2, box=HEDGE)
     seen = through_box(later, HEDGE)

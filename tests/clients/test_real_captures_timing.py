@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from real_recordings import recorded
 from tussock.sensors.catalogue import load_sensor
 
-RECORDINGS = Path(__file__).parents[2].parent / "shared" / "data" / "velodyne"
 PAYLOAD = 1206
 
 
@@ -27,10 +26,7 @@ class Recording:
 
 
 def read(name: str, blocks_per_cycle: int, unit: float) -> Recording:
-    path = RECORDINGS / name
-    if not path.exists():
-        pytest.skip(f"recording {name} is not beside this clone")
-    data, at, packets = path.read_bytes(), 24, []
+    data, at, packets = recorded(f"velodyne/{name}").read_bytes(), 24, []
     while at + 16 <= len(data):
         size = struct.unpack_from("<I", data, at + 8)[0]
         frame = data[at + 16 : at + 16 + size]
@@ -93,7 +89,7 @@ def test_directions_agree_with_another_decoder(sensor_name: str, folder: str, bl
     A wrong order, sign or offset of the lasers would put them 0.1 m (VLP-32C) or 0.5 m (VLS-128) off.
     """
     recording = read(f"{folder}/packets.pcap", blocks, 0.004)
-    raw = (RECORDINGS / folder / "one_revolution_ground_truth.pcd").read_bytes()
+    raw = recorded(f"velodyne/{folder}/one_revolution_ground_truth.pcd").read_bytes()
     body = raw[raw.index(b"DATA binary\n") + 12 :]
     truth = np.frombuffer(body, np.float32).reshape(-1, 3)
 

@@ -14,8 +14,8 @@ from tussock.wire.recording import open_recording
 from tussock.wire.ros.messages import POINT, rings_of
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder
 
-rosbags = pytest.importorskip("rosbags", reason="rosbags is not installed")
-pytest.importorskip("mcap_ros2", reason="mcap-ros2-support is not installed")
+rosbags = pytest.importorskip("rosbags", reason="rosbags is not installed: pip install 'tussock[ros]'")
+pytest.importorskip("mcap_ros2", reason="mcap-ros2-support is not installed: pip install 'tussock[readers]'")
 
 SENSOR = load_sensor("vlp-16")
 DRIVE = Trajectory.through([0, 10], [Pose.at(0, 0, 2), Pose.at(20, 0, 2, yaw=1.0)])

@@ -18,7 +18,7 @@ from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets, intensit
 from tussock.wire.velodyne.position import GeoOrigin, position_packets
 from tussock.wire.velodyne.status64 import TABLE_PACKETS
 
-vd = pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+vd = pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 HDL64 = {"hdl-64e-s2": "HDL64E_S2", "hdl-64e-s3": "HDL64E_S3", "hdl-64e-s3-dual": "HDL64E_S3"}
 FOCAL_MM = {"vlp-16": 41.91, "puck-hi-res": 41.91, "hdl-32e": 28.83, "vlp-32c": 42.4, "vls-128": 58.63}

@@ -17,8 +17,10 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan_range
 from tussock.viewer import Viewer
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-pytest.importorskip("viser", reason="viser is not installed")
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed: pip install 'tussock[readers]'"
+)
+pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 pytestmark = [

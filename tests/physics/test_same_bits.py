@@ -149,7 +149,9 @@ def _scan_in_child(queue: Any, target: Scene | World, sensor: Sensor) -> None:
     queue.put({name: column.tobytes() for name, column in frame.columns.items()})
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork: run it on Linux"
+)
 @pytest.mark.parametrize("fresh", [False, True], ids=["the parent's world", "a world of its own"])
 def test_after_a_fork(fresh: bool, world: World, plain_sensor: Callable) -> None:
     """The pool's threads are not there in the child; data loaders of learning libraries fork all the time."""

@@ -13,7 +13,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan, scan_range
 from tussock.viewer import Viewer, point_colors
 
-pytest.importorskip("viser", reason="viser is not installed")
+pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the web server's own libraries
 
 

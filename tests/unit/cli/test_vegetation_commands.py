@@ -89,7 +89,7 @@ def tussock(tussock, scans):
 
 
 def test_noise_of_a_capture_as_table_picture_and_json(tussock, tmp_path) -> None:
-    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
     status, out, _ = tussock("noise", "run.pcap", "--box", BOX, "--picture", "n.png")
     assert status == 0
     lines = out.splitlines()
@@ -103,7 +103,7 @@ def test_noise_of_a_capture_as_table_picture_and_json(tussock, tmp_path) -> None
 
 
 def test_noise_of_a_frame_agrees_with_that_of_its_capture(tussock) -> None:
-    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
     of_frames = []
     for name in ("f0.npz", "f1.npz", "f2.npz"):
         status, out, _ = tussock("noise", name, "--box", "6,-6,0.1,14,6,4.5", "--json")
@@ -249,7 +249,9 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
 )
 def test_a_mistake_is_one_line_and_status_2(tussock, tmp_path, words: list[str], said: str) -> None:
     if words[1].endswith(".pcap"):
-        pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+        pytest.importorskip(
+            "velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'"
+        )
     status, out, err = tussock(*words)
     assert (status, out) == (2, "")
     assert err.startswith("error: ") and err.count("\n") == 1, err

@@ -21,7 +21,7 @@ def test_npy(tmp_path):
 
 
 def test_exr(tmp_path):
-    openexr = pytest.importorskip("OpenEXR")
+    openexr = pytest.importorskip("OpenEXR", reason="OpenEXR is not installed: pip install 'tussock[images]'")
     save_image(DEPTH, tmp_path / "d.exr")
     with openexr.File(str(tmp_path / "d.exr")) as file:
         np.testing.assert_array_equal(file.channels()["Z"].pixels, DEPTH)

@@ -76,7 +76,7 @@ def test_materials_by_slope_and_by_mask(tmp_path):
 
 
 def write_geotiff(path, band, *, nodata=None, crs="EPSG:32632"):
-    rasterio = pytest.importorskip("rasterio")
+    rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed: pip install 'tussock[geo]'")
     from rasterio.transform import from_origin
 
     options = {"driver": "GTiff", "height": band.shape[0], "width": band.shape[1], "count": 1, "dtype": band.dtype}

@@ -12,7 +12,7 @@ from tussock.learn import surface
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.surface import scan_surface, surface_mesh
 
-pytest.importorskip("pymeshlab", reason="PyMeshLab is not installed")
+pytest.importorskip("pymeshlab", reason="PyMeshLab is not installed: pip install 'tussock[surface]'")
 
 
 @pytest.fixture(scope="module")

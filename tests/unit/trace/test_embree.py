@@ -194,7 +194,9 @@ print(sizes[9], sizes[-1])
     assert late - early < 20, f"{early:.0f} MiB after ten worlds, {late:.0f} after forty; each needs some 4 MiB"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="this system has no RLIMIT_AS and /proc: run it on Linux"
+)
 @pytest.mark.parametrize("room", [20, 80, 200])
 def test_out_of_memory_is_an_error_with_one_line(room: int) -> None:
     """2 million triangles with too little room [MiB]: for the device, the buffers or the hierarchy."""

@@ -140,7 +140,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
+        pytest.skip("this system has no /dev/full: run it on Linux")
     sensor = load_sensor("vlp-16")
     with pytest.raises(OSError) as caught, Path("/dev/full").open("wb") as file:
         CaptureWriter(file).write(PacketEncoder(sensor).encode(made_frame(sensor)), epoch=EPOCH)

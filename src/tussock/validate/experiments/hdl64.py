@@ -6,9 +6,10 @@ Two sensors of the catalogue: ``hdl-64e-mavs`` follows eqs (6) and (7) of Goodin
 
 from __future__ import annotations
 
-import json
+import tomllib
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,16 @@ from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.pulses import Pulses
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
-from tussock.validate.recordings import absent, recording
 
 __all__ = ["EXPERIMENT"]
 
 RATES = (5.0, 10.0, 15.0)
-CALIBRATION = "calibration/velodyne_lasers.json"
+
+
+@cache
+def real_pitch() -> dict[str, list[float]]:
+    """Pitch angles of real units [deg]; the file says whose they are."""
+    return tomllib.loads(files(__package__).joinpath("hdl64_pitch.toml").read_text(encoding="utf-8"))
 
 
 def steps_deg(pulses: Pulses, laser: int) -> float:
@@ -99,13 +104,9 @@ def _run(trial: Trial) -> Outcome:
         "The −1 in eqs (6) and (7) makes the paper's steps slightly wider than 360°/N; the pattern keeps it. "
         "Table 4 names 0.41875° between lasers, which does not fit its own end angles; they are used.",
     ]
-    path = recording(CALIBRATION)
-    if path is None:
-        notes.append(f"Pitch angles were not compared: {absent(CALIBRATION)}.")
-    else:
-        more, other = _pitch(trial, json.loads(path.read_text(encoding="utf-8")))
-        criteria += more
-        notes.append(other)
+    more, other = _pitch(trial)
+    criteria += more
+    notes.append(other)
     return Outcome(tuple(criteria), (table,), (_figure(trial),), tuple(notes))
 
 
@@ -117,14 +118,14 @@ def angles_of(name: str, trial: Trial) -> NDArray[np.float64]:
     return angles if trial.has("calibration") else np.linspace(angles.min(), angles.max(), len(angles))
 
 
-def _pitch(trial: Trial, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
-    criteria = []
-    for name, key in (("hdl-64e-s2", "HDL64E_S2.1_sztaki"), ("hdl-64e-s3", "HDL64E_S3_xiesc")):
-        off = np.abs(angles_of(name, trial) - tables[key]["vert_deg"]).max()
+def _pitch(trial: Trial) -> tuple[list[Criterion], str]:
+    tables, criteria = real_pitch(), []
+    for name, key in (("hdl-64e-s2", "s2_calibration_deg"), ("hdl-64e-s3", "s3_calibration_deg")):
+        off = np.abs(angles_of(name, trial) - tables[key]).max()
         criteria.append(
             Criterion(f"pitch of {name} off its calibration file, worst laser", float(off), "°", most=0.001)
         )
-    rings = np.sort(tables["KITTI_HDL64E_S2_empirical_median_elev_deg"])
+    rings = np.sort(tables["kitti_rings_deg"])
     spread = {name: float((rings - np.sort(angles_of(name, trial))).std()) for name in ("hdl-64e-s3", "hdl-64e-s2")}
     even = float((rings - np.linspace(rings[0], rings[-1], 64)).std())
     criteria.append(
@@ -144,7 +145,6 @@ def _pitch(trial: Trial, tables: dict[str, Any]) -> tuple[list[Criterion], str]:
 
 def _figure(trial: Trial) -> Figure:
     pulses = load_sensor("hdl-64e-mavs").pulses()
-    path = recording(CALIBRATION)
     with plotting(1, 2, size=(10.4, 4.4)) as picture:
         left, right = picture.axes[0]
         ahead = np.abs(np.rad2deg(pulses.azimuths)) < 1.6
@@ -157,9 +157,8 @@ def _figure(trial: Trial) -> Figure:
         left.legend(loc="lower right", framealpha=0.9, frameon=True)
         for name, color in (("hdl-64e-s2", BLUE), ("hdl-64e-s3", ORANGE)):
             right.plot(np.sort(angles_of(name, trial)), ".", color=color, ms=4, label=name)
-        if path is not None:
-            rings = json.loads(path.read_text(encoding="utf-8"))["KITTI_HDL64E_S2_empirical_median_elev_deg"]
-            right.plot(np.sort(rings), "+", color=GREY, ms=6, label="rings of a KITTI frame")
+        rings = np.sort(real_pitch()["kitti_rings_deg"])
+        right.plot(rings, "+", color=GREY, ms=6, label="rings of a KITTI frame")
         right.set(title="pitch of the lasers, sorted", xlabel="laser, from the lowest", ylabel="elevation [°]")
         right.legend()
     return Figure(

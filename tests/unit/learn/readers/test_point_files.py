@@ -116,7 +116,7 @@ def test_one_origin_for_a_cloud_from_elsewhere(tmp_path) -> None:
 
 @pytest.mark.parametrize("suffix", [".las", ".laz"])
 def test_las_along_a_trajectory(tmp_path, suffix: str) -> None:
-    laspy = pytest.importorskip("laspy", reason="laspy is not installed")
+    laspy = pytest.importorskip("laspy", reason="laspy is not installed: pip install 'tussock[las]'")
     header = laspy.LasHeader(point_format=6, version="1.4")
     header.scales, header.offsets = np.full(3, 1e-3), np.array([500_000.0, 4_000_000.0, 0.0])
     cloud = laspy.LasData(header)

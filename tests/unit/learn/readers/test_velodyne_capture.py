@@ -20,7 +20,7 @@ from tussock.trace.world import World
 from tussock.wire.recording import open_recording
 from tussock.wire.velodyne.encode import EPOCH
 
-pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed")
+pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 WHITE = Material(name="white", reflectance=0.8)
 

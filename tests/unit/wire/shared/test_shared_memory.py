@@ -19,7 +19,7 @@ from tussock.wire.shared.shared_memory import SharedSegment, SimulatorGone
 from tussock.wire.shared.shm_layout import CHANNEL, HEADER, SLOT, ChannelSpec
 
 if not Path("/dev/shm").is_dir():
-    pytest.skip("this system has no /dev/shm", allow_module_level=True)
+    pytest.skip("this system has no /dev/shm: run it on Linux", allow_module_level=True)
 
 ROOT = Path(__file__).parents[4]
 CHANNELS = [

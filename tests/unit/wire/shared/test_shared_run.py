@@ -25,7 +25,7 @@ from tussock.wire.shared.shared_memory import SharedSegment
 from tussock.wire.shared.shared_run import Command, SharedRun
 
 if not Path("/dev/shm").is_dir():
-    pytest.skip("this system has no /dev/shm", allow_module_level=True)
+    pytest.skip("this system has no /dev/shm: run it on Linux", allow_module_level=True)
 
 ROOT = Path(__file__).parents[4]
 SENSOR = load_sensor("vlp-16")
@@ -101,7 +101,7 @@ def test_lock_step_with_the_consumer_in_c(name: str, paths: list, tmp_path: Path
     """Compiled here without warnings, it sees each frame once and moves the sensor half a metre a step."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        pytest.skip("this system has no C compiler")
+        pytest.skip("this system has no C compiler: apt-get install gcc")
     program = tmp_path / "consumer"
     source = ROOT / "examples" / "43_shared_memory.c"
     subprocess.run(
