@@ -1,8 +1,8 @@
-"""A logarithm and a cosine made of plain arithmetic.
+"""A logarithm, an exponential and a cosine made of plain arithmetic.
 
-Chance draws through them. A mathematics library differs in its last bits from one system to the next; sums and
+Chance draws through them, and the shape of a pulse is made of them. A mathematics library differs in its last bits from one system to the next; sums and
 products do not, so a seed gives the same bits everywhere, in kernels and in NumPy alike. And without a call in
-them, loops over lanes become vector code. Both are right to 2e-7.
+them, loops over lanes become vector code. All are right to 2e-7.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ import numpy as np
 
 from tussock.kernels import inline_kernel
 
-__all__ = ["cosine_of_turns", "logarithm"]
+__all__ = ["cosine_of_turns", "exponential", "logarithm"]
 
 _ROOT_HALF = np.int32(0x3F3504F3)  # the bits of √½
 _LN2 = np.float32(math.log(2.0))
+_PER_LN2 = np.float32(1.0 / math.log(2.0))
+_LN2_HIGH = np.float32(0.693359375)  # few bits: its product with a small whole number is exact
+_LN2_LOW = np.float32(math.log(2.0) - 0.693359375)
+_HALF, _LEAST = np.float32(0.5), np.float32(-87.0)
+_E2, _E3, _E4, _E5, _E6, _E7 = (np.float32(1.0 / math.factorial(n)) for n in range(2, 8))
 _ONE, _TWO = np.float32(1.0), np.float32(2.0)
 _L3, _L5, _L7, _L9 = (np.float32(1.0 / n) for n in (3, 5, 7, 9))
 _S1, _S3, _S5, _S7, _S9, _S11 = (
@@ -38,6 +43,20 @@ def logarithm(x: Any) -> Any:
     z = s * s
     series = _ONE + z * (_L3 + z * (_L5 + z * (_L7 + z * _L9)))
     return np.float32(exponent) * _LN2 + _TWO * s * series
+
+
+@inline_kernel
+def exponential(x: Any) -> Any:
+    """eˣ of a float32 up to 80; below −87, where it is next to nothing, that of −87.
+
+    x = n·ln 2 + r with |r| ≤ ½ ln 2, and eʳ by eight terms of its series; ln 2 is taken off in two parts.
+    """
+    x = max(np.float32(x), _LEAST)
+    n = np.floor(x * _PER_LN2 + _HALF)
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    series = _ONE + r * (_ONE + r * (_E2 + r * (_E3 + r * (_E4 + r * (_E5 + r * (_E6 + r * _E7))))))
+    scale = np.int32((np.int32(n) + np.int32(127)) << 23).view(np.float32)
+    return series * scale
 
 
 @inline_kernel

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.elementary import cosine_of_turns, logarithm
+from tussock.elementary import cosine_of_turns, exponential, logarithm
 from tussock.kernels import kernel
 
 
@@ -18,6 +18,22 @@ def _logarithms(x: Any, out: Any) -> None:
 def _cosines(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = cosine_of_turns(x[i])
+
+
+@kernel
+def _exponentials(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = exponential(x[i])
+
+
+def test_exponential() -> None:
+    x = np.linspace(-87.0, 80.0, 400_001).astype(np.float32)
+    out = np.empty_like(x)
+    _exponentials(x, out)
+    exact = np.exp(x.astype(np.float64))
+    assert (np.abs(out - exact) / exact).max() < 2e-7
+    assert exponential(np.float32(0.0)) == 1.0
+    assert 0.0 <= exponential(np.float32(-1e30)) < 1e-37, "far off there is nothing, and nothing breaks"
 
 
 def test_logarithm() -> None:

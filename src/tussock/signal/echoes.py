@@ -1,0 +1,210 @@
+"""Echoes: the peaks of the waveform of one pulse.
+
+Hits nearer to each other than the pulse can tell apart are one echo. Where exactly the line lies follows from the
+waveform (`tussock.signal.waveform`): a sum of Gaussians of equal width whose centres lie within 2σ has one peak,
+whatever their weights. Proof: at a peak x is the mean of the centres, weighted by what each gives at x; the slope of
+that mean is their variance over σ², which is at most 1 for centres within 2σ (Popoviciu), so the two can meet only once.
+Hits further apart make one peak or several. The waveform, its slope and its curvature at nodes half a σ apart bracket
+each peak by the sign of the slope, and the polynomial through all six numbers of two nodes has its peak where the
+waveform has it, to 1e-4 of σ and of its height. (A bump that stands less than a hundredth above the dip beside it may
+pass for none.)
+
+Hits with more than `REACH` σ of nothing between them have no part in each other's peaks (a millionth) and are treated
+apart; for that they are sorted, unless they all lie close together.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tussock.kernels import inline_kernel, loop_kernel
+from tussock.signal.waveform import NODES, sample_waveform
+
+__all__ = ["ECHOES", "Echoes", "PulseHits", "find_echoes"]
+
+ECHOES = 32
+"""the most echoes of a pulse; the weakest give way"""
+REACH = np.float32(5.25)
+_CLOSE = np.float32(7.5)  # [σ] within it all nodes are sampled at once, and sorting would gain nothing
+_ZERO, _HALF, _ONE, _TWO = (np.float32(value) for value in (0.0, 0.5, 1.0, 2.0))
+_GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura's gaps of Shell's sort
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+class PulseHits(NamedTuple):
+    """The hits of one pulse and room to work; the first ``count`` of the first four arrays are in use."""
+
+    paths: Any
+    """[m]"""
+    energies: Any
+    rows: Any
+    """where each hit came from"""
+    keys: Any
+    """uint64"""
+    nodes: Any
+    """[m], shape (NODES,), and so the rest"""
+    values: Any
+    slopes: Any
+    curves: Any
+
+
+class Echoes(NamedTuple):
+    """The echoes of many pulses, one column each, nearest first; shape (ECHOES, lanes) but for `counts`."""
+
+    paths: Any
+    """[m] of the peak"""
+    peaks: Any
+    """height of the peak"""
+    rows: Any
+    """the hit that gives the most there"""
+    counts: Any
+    """echoes of every lane, shape (lanes,)"""
+
+
+@loop_kernel
+def find_echoes(
+    ranges: Any, energies: Any, used: int, lane: int, nearest: Any, furthest: Any, sigma: Any, separation: Any,
+    hits: Any, out: Any,
+) -> None:  # fmt: skip
+    """The echoes of one pulse into column ``lane`` of ``out``.
+
+    Its hits are the first ``used`` rows of ``ranges`` [m] and ``energies``, shape (rows, lanes), where the energy is
+    above 0; they lie between ``nearest`` and ``furthest``. Of two echoes nearer to each other than ``separation`` [m]
+    the stronger stays.
+    """
+    out.counts[lane] = 0
+    count = 0
+    if furthest - nearest <= _CLOSE * sigma:
+        for k in range(used):
+            if energies[k, lane] > _ZERO:
+                hits.paths[count], hits.energies[count], hits.rows[count] = ranges[k, lane], energies[k, lane], k
+                count += 1
+        _echoes_of_run(hits, 0, count, nearest, furthest, False, sigma, separation, lane, out)
+        return
+    for k in range(used):
+        if energies[k, lane] > _ZERO:
+            # The bits of floats above 0 are in the order of the floats; the row makes every key different.
+            bits = np.uint64(np.float32(ranges[k, lane]).view(np.uint32))
+            hits.keys[count] = np.uint64(bits << np.uint64(32)) | np.uint64(k)
+            count += 1
+    _sort(hits.keys, count)
+    for i in range(count):
+        k = int(hits.keys[i] & _LOW)
+        hits.paths[i], hits.energies[i], hits.rows[i] = ranges[k, lane], energies[k, lane], k
+    begin = 0
+    while begin < count:
+        end = begin + 1
+        while end < count and hits.paths[end] - hits.paths[end - 1] <= REACH * sigma:
+            end += 1
+        _echoes_of_run(hits, begin, end, hits.paths[begin], hits.paths[end - 1], True, sigma, separation, lane, out)
+        begin = end
+
+
+@inline_kernel
+def _sort(keys: Any, count: int) -> None:
+    """Shell's sort: in place, and quick for a few as for a thousand."""
+    for gap in _GAPS:
+        for i in range(gap, count):
+            key = keys[i]
+            at = i
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key
+
+
+@loop_kernel
+def _echoes_of_run(
+    hits: Any, begin: int, end: int, first: Any, last: Any, sorted_: bool, sigma: Any, separation: Any, lane: int,
+    out: Any,
+) -> None:  # fmt: skip
+    """The echoes of hits that lie between two paths."""
+    paths, slopes = hits.paths, hits.slopes
+    per_sigma, span = _ONE / sigma, last - first
+    cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
+    step = span / np.float32(cells)
+    low, high = begin, begin if sorted_ else end
+    value, slope, curve = _ZERO, _ZERO, _ZERO
+    for start in range(0, cells + 1, NODES):
+        for j in range(NODES):
+            hits.nodes[j] = first + np.float32(start + j) * step
+        if sorted_:
+            while paths[low] < hits.nodes[0] - REACH * sigma:
+                low += 1
+            while high < end and paths[high] <= hits.nodes[NODES - 1] + REACH * sigma:
+                high += 1
+        sample_waveform(paths, hits.energies, low, high, per_sigma, hits)
+        for j in range(min(NODES, cells + 1 - start)):
+            # All hits lie behind the first node and before the last one, whatever rounding says.
+            if start + j == 0:
+                slopes[j] = max(slopes[j], _ZERO)
+            elif start + j == cells:
+                slopes[j] = min(slopes[j], _ZERO)
+            if start + j > 0 and (slope > _ZERO or start + j == 1) and slopes[j] <= _ZERO:
+                share, peak = _peak_between(value, slope, curve, hits.values[j], slopes[j], hits.curves[j],
+                                            step * per_sigma)  # fmt: skip
+                path = hits.nodes[j] - (_ONE - share) * step
+                _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
+            value, slope, curve = hits.values[j], slopes[j], hits.curves[j]
+
+
+@inline_kernel
+def _peak_between(value0: Any, slope0: Any, curve0: Any, value1: Any, slope1: Any, curve1: Any, width: Any) -> Any:
+    """Where between two nodes ``width`` σ apart the waveform peaks, 0 to 1, and how high it is there.
+
+    p(t) = v₀ + s₀t + ½c₀t² + At³ + Bt⁴ + Ct⁵ has the value, slope and curvature of both nodes.
+    """
+    s0, s1, c0, c1 = slope0 * width, slope1 * width, curve0 * width * width, curve1 * width * width
+    rise, bend = value1 - value0 - s0 - _HALF * c0, s1 - s0 - c0
+    turn = c1 - c0
+    a = np.float32(10.0) * rise - np.float32(4.0) * bend + _HALF * turn
+    b = np.float32(-15.0) * rise + np.float32(7.0) * bend - turn
+    c = np.float32(6.0) * rise - np.float32(3.0) * bend + _HALF * turn
+    left, right = _ZERO, _ONE
+    fall = s0 - s1
+    t = s0 / fall if fall > _ZERO else _HALF
+    for _ in range(4):
+        slope = s0 + t * (c0 + t * (np.float32(3.0) * a + t * (np.float32(4.0) * b + t * np.float32(5.0) * c)))
+        curve = c0 + t * (np.float32(6.0) * a + t * (np.float32(12.0) * b + t * np.float32(20.0) * c))
+        left, right = (t, right) if slope > _ZERO else (left, t)
+        better = t - slope / curve if curve < _ZERO else np.float32(-1.0)
+        t = better if left <= better <= right else _HALF * (left + right)
+    return t, value0 + t * (s0 + t * (_HALF * c0 + t * (a + t * (b + t * c))))
+
+
+@inline_kernel
+def _strongest(hits: Any, begin: int, end: int, path: Any, sigma: Any) -> Any:
+    """The row of the strongest hit within σ of a peak; where none is so near, that of the nearest."""
+    best, nearest = -1, begin
+    for i in range(begin, end):
+        away = abs(hits.paths[i] - path)
+        if away < abs(hits.paths[nearest] - path):
+            nearest = i
+        if away <= sigma and (best < 0 or hits.energies[i] > hits.energies[best]):
+            best = i
+    return hits.rows[best] if best >= 0 else hits.rows[nearest]
+
+
+@loop_kernel
+def _note(out: Any, lane: int, path: Any, peak: Any, row: Any, separation: Any) -> None:
+    """Put an echo behind those already there; where it is too near the last one, the stronger stays."""
+    count = out.counts[lane]
+    if count > 0 and path - out.paths[count - 1, lane] < separation:
+        if peak <= out.peaks[count - 1, lane]:
+            return
+        count -= 1
+    elif count == ECHOES:
+        weakest = 0
+        for e in range(1, count):
+            if out.peaks[e, lane] < out.peaks[weakest, lane]:
+                weakest = e
+        if peak <= out.peaks[weakest, lane]:
+            return
+        for e in range(weakest, count - 1):
+            out.paths[e, lane], out.peaks[e, lane] = out.paths[e + 1, lane], out.peaks[e + 1, lane]
+            out.rows[e, lane] = out.rows[e + 1, lane]
+        count -= 1
+    out.paths[count, lane], out.peaks[count, lane], out.rows[count, lane] = path, peak, row
+    out.counts[lane] = count + 1
