@@ -3,11 +3,9 @@
 The same from the command line:  tussock scan yard --sensor hdl-32e --trajectory drive.csv --to 1 --out run.pcap
 """
 
-from pathlib import Path
-
 import tussock
 from tussock import Pose, Trajectory
-from tussock.wire.pcap import read_payloads
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.recording import open_recording
 from tussock.wire.velodyne.decode import decode_packets
 
@@ -19,7 +17,8 @@ with open_recording("run.pcap", sensor, force=True) as run:
     for frame in tussock.scan_range(world, sensor, drive, start=0, end=1):
         run.write(frame)
 
-payloads, times = read_payloads(Path("run.pcap"))
-raw = decode_packets(payloads)
-print(f"{len(payloads)} packets in {times[-1] - times[0]:.3f} s: {raw.model.name}, {raw.mode} returns")
+datagrams = read_datagrams("run.pcap")
+data = datagrams.select(datagrams.port == 2368)
+raw = decode_packets(data.payloads())
+print(f"{len(data)} packets in {data.times[-1] - data.times[0]:.3f} s: {raw.model.name}, {raw.mode} returns")
 print(f"{raw.returns:,} returns, the furthest at {raw.distance.max() * raw.model.distance_step_m:.1f} m")

@@ -13,7 +13,7 @@ import pytest
 from packets_by_hand import UNITS, capture_by_hand
 from tussock.learn.readers.read_pulses import load_pulses
 from tussock.sensors.catalogue import load_sensor
-from tussock.wire.pcap import read_payloads
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.velodyne.decode import decode_packets
 
 PACKETS = {"hdl-32e": 420, "vlp-32c": 320, "vls-128-recorded": 1300, "vlp-16": 160}
@@ -37,7 +37,8 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_packets_are_taken_apart(capture: tuple[str, Path]) -> None:
     name, path = capture
     unit = UNITS[name]
-    payloads, times = read_payloads(path)
+    found = read_datagrams(path)
+    payloads, times = found.payloads(), found.times
     raw = decode_packets(payloads)
     assert raw.model.name == name.removesuffix("-recorded")
     assert raw.mode == "strongest"

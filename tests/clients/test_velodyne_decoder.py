@@ -13,7 +13,8 @@ from tussock.frames.columns import KINDS
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
-from tussock.wire.pcap import CaptureWriter, read_capture
+from tussock.wire.captures.capture_writer import CaptureWriter, Flow
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets, intensity_bytes
 from tussock.wire.velodyne.position import GeoOrigin, position_packets
 from tussock.wire.velodyne.status64 import TABLE_PACKETS
@@ -241,14 +242,17 @@ def test_a_whole_capture_with_positions(tmp_path: Path) -> None:
             packets = encoder.encode(frame)
             times = packets.times[::14]
             positions = position_packets(times, path, epoch=EPOCH, origin=GeoOrigin(48.0, -11.5))
-            capture.write(packets, epoch=EPOCH, positions=(positions, times))
-        capture.write(encoder.flush(), epoch=EPOCH)
+            data = Flow(packets.payloads, EPOCH + packets.times, 2368)
+            capture.write(data, Flow(positions, EPOCH + times, 8308))
+        rest = encoder.flush()
+        capture.write(Flow(rest.payloads, EPOCH + rest.times, 2368))
     scans = list(vd.read_pcap(str(tmp_path / "run.pcap"), vd.Config(min_range=0, max_range=1000)))
     assert sum(len(scan.points) for scan in scans) == points
     assert 12 <= len(scans) <= 13
 
-    last = [d for d in read_capture(tmp_path / "run.pcap") if d.port == 8308][-1]
-    told = vd.TelemetryPacket(list(last.payload))
+    positions = read_datagrams(tmp_path / "run.pcap")
+    positions = positions.select(positions.port == 8308)
+    told = vd.TelemetryPacket(list(positions.payload(-1)))
     assert told.pps_status == vd.TelemetryPacket.PpsStatus.LOCKED
     longitude, latitude, _ = told.gps_position
     # One second in: 5 m east and 10 m north.
@@ -256,4 +260,4 @@ def test_a_whole_capture_with_positions(tmp_path: Path) -> None:
     assert (longitude + 11.5) * 74_626 == pytest.approx(5, abs=0.05)
     assert told.nmea_time.isoformat() == "2025-01-01T00:00:01"
     assert told.nmea_sentence.split(",")[7:9] == ["021.7", "026.6"]  # √125 m/s in knots, arctan(5/10)
-    assert told.usec_since_toh == pytest.approx((last.time - EPOCH) * 1e6, abs=2)
+    assert told.usec_since_toh == pytest.approx((positions.times[-1] - EPOCH) * 1e6, abs=2)

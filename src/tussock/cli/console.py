@@ -11,12 +11,17 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["out", "print_json", "said", "steps", "waiting"]
+__all__ = ["note", "out", "print_json", "said", "steps", "waiting"]
 
 T = TypeVar("T")
 
 out = Console(highlight=False, soft_wrap=True)
 said = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Something that people should know, on standard error, whatever is asked for on standard output."""
+    said.print(f"note: {text}", markup=False)
 
 
 def print_json(data: Any) -> None:

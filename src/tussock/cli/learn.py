@@ -38,8 +38,8 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the pulses of a scan."""
+    from tussock.cli.console import note, print_json, waiting
     from tussock.cli.console import out as console
-    from tussock.cli.console import print_json, said, waiting
     from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.partition.voxels import check_voxel
@@ -89,5 +89,5 @@ def learn(
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.2f} MB)")
     if picture is not None:
         console.print(f"drew {picture}")
-    for note in notes:
-        said.print(f"note: {note}")
+    for text in notes:
+        note(text)

@@ -11,24 +11,31 @@ __all__ = ["replay"]
 
 
 def replay(
-    capture: Annotated[Path, typer.Argument(help="A capture (.pcap).")],
+    capture: Annotated[Path, typer.Argument(help="A capture (.pcap or .pcapng).")],
     to: Annotated[str, typer.Option(help="HOST:PORT that the data packets go to.")],
     positions_to: Annotated[
         str | None, typer.Option(help="HOST:PORT that position packets go to; they are left out without it.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port that the data packets were sent to.", min=1, max=65535)] = 2368,
+    unit: Annotated[
+        str | None, typer.Option(help="The sensor among several, as 192.168.1.201 or 192.168.1.201:2368.")
     ] = None,
     speed: Annotated[float, typer.Option(help="1 is the recording's own speed, 2 twice as fast.")] = 1.0,
     loops: Annotated[int, typer.Option(help="How often to play it; 0 for ever.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Send a recording's packets to an address, each at its own moment."""
-    from tussock.cli.console import out, print_json, waiting
+    from tussock.cli.console import note, out, print_json, waiting
     from tussock.wire.addresses import Endpoint
     from tussock.wire.replay import replay as play
 
     target = Endpoint.parse(to)
     positions = Endpoint.parse(positions_to) if positions_to else None
     with waiting(f"sending to {target}", quiet=as_json):
-        report = play(capture, target, positions_to=positions, speed=speed, loops=loops)
+        report = play(
+            capture, target, positions_to=positions, port=port, unit=unit, speed=speed, loops=loops,
+            say=note,
+        )  # fmt: skip
     if as_json:
         print_json(
             {

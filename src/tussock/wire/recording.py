@@ -1,6 +1,6 @@
 """A run of many frames written to one place as it goes, by the suffix of its name; nothing is held whole.
 
-    .pcap      a capture of the sensor's packets and positions (`tussock.wire.pcap`)
+    .pcap      a capture of the sensor's packets and positions (`tussock.wire.captures`)
     .mcap      ROS 2 messages in one file (`tussock.wire.ros.logs`)
     .rosbag2   the same messages in the folder of a rosbag2
 
@@ -23,12 +23,12 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.sensor import Sensor
 from tussock.whole_files import check_folder, check_writable, whole_file
-from tussock.wire.pcap import CaptureWriter
+from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
 from tussock.wire.ros.messages import RosMessages
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
-from tussock.wire.velodyne.models import mode_of, model_of, speaks_packets
-from tussock.wire.velodyne.position import DATA_PER_POSITION, GeoOrigin, position_packets
+from tussock.wire.velodyne.models import DATA_PORT, mode_of, model_of, speaks_packets
+from tussock.wire.velodyne.position import DATA_PER_POSITION, POSITION_PORT, GeoOrigin, position_packets
 
 __all__ = ["RECORDING_SUFFIXES", "PositionClock", "Recording", "check_recording", "open_recording", "pose_times"]
 
@@ -118,7 +118,9 @@ class _CaptureRecording:
     def _write(self, packets: Packets) -> None:
         times, epoch = self._clock.times(packets), self._encoder.epoch
         positions = position_packets(times, self._path, epoch=epoch, origin=self._origin)
-        self._capture.write(packets, epoch=epoch, positions=(positions, times))
+        self._capture.write(
+            Flow(packets.payloads, epoch + packets.times, DATA_PORT), Flow(positions, epoch + times, POSITION_PORT)
+        )
 
 
 class _RosRecording:

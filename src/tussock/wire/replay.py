@@ -1,25 +1,29 @@
 """Play a recording back: every datagram at its own moment, as fast or slow as asked for.
 
-Data packets go to one address. Position packets (those sent to port 8308) go to another, and nowhere if none is
-given: nothing is sent where it was not told to.
+Only what the sensor sent is played. Its data packets go to one address. Position packets (those that the same sensor
+sent to port 8308) go to another, and nowhere if none is given: nothing is sent where it was not told to.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from tussock.errors import InputError
 from tussock.wire.addresses import Endpoint
+from tussock.wire.captures.datagrams import Datagrams, read_datagrams, warn
+from tussock.wire.captures.units import choose_unit
 from tussock.wire.pacing import Due, Lateness, Pacer
-from tussock.wire.pcap import POSITION_PORT, Datagram, read_capture
+from tussock.wire.velodyne.models import DATA_PORT
+from tussock.wire.velodyne.position import POSITION_PORT
 
 __all__ = ["ReplayReport", "replay"]
 
-_BATCH = 500  # datagrams read ahead at a time
+_BATCH = 500  # datagrams handed on at a time
 _LEAD = 0.02  # [s] before the first is sent
 
 
@@ -34,24 +38,29 @@ class ReplayReport:
 
 
 def replay(
-    path: Path, to: Endpoint, *, positions_to: Endpoint | None = None, speed: float = 1.0, loops: int = 1
-) -> ReplayReport:
-    """Send a capture, ``loops`` times (0: for ever), at ``speed`` times its own."""
+    path: Path, to: Endpoint, *, positions_to: Endpoint | None = None, port: int = DATA_PORT, unit: str | None = None,
+    speed: float = 1.0, loops: int = 1, say: Callable[[str], None] = warn,
+) -> ReplayReport:  # fmt: skip
+    """Send a capture, ``loops`` times (0: for ever), at ``speed`` times its own.
+
+    Played are the datagrams that were sent to ``port`` by one sensor; ``unit`` names it where there are several. What
+    the capture lacks is told to ``say``.
+    """
     if not 0 < speed <= 1e6:
         raise InputError.of("speed", "must be above 0 and at most 1e6", speed)
-    # Read through once: a broken capture is refused before anything is sent.
-    chosen = [(d.time, d.port) for d in read_capture(path) if _target(d, to, positions_to)]
-    if not chosen:
-        raise InputError(f"{path}: holds no datagrams to send")
-    first = chosen[0][0]
-    length = max(chosen[-1][0] - first, 0.0) + (chosen[-1][0] - first) / max(len(chosen) - 1, 1)
+    # Read whole: a broken capture is refused before anything is sent.
+    chosen = _sensors(read_datagrams(path), port, unit, positions=positions_to is not None)
+    for note in chosen.losses.notes(path):
+        say(note)
+    moments = (chosen.time_ns - chosen.time_ns[0]) / 1e9
+    length = float(moments[-1] + moments[-1] / max(len(moments) - 1, 1))
     pacer = Pacer()
     start = time.monotonic() + _LEAD
     done = 0
     try:
         while loops == 0 or done < loops:
             begin = start + done * length / speed
-            for batch in _batches(read_capture(path), to, positions_to, first, begin, speed):
+            for batch in _batches(chosen, begin + moments / speed, to, positions_to):
                 # Never far ahead of the clock: a long capture is not held whole.
                 time.sleep(max(0.0, batch[0].moment - time.monotonic() - 1.0))
                 pacer.put(batch)
@@ -63,23 +72,30 @@ def replay(
     return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness)
 
 
-def _target(datagram: Datagram, to: Endpoint, positions_to: Endpoint | None) -> Endpoint | None:
-    return positions_to if datagram.port == POSITION_PORT else to
+def _sensors(every: Datagrams, port: int, unit: str | None, *, positions: bool) -> Datagrams:
+    """The data packets of one sensor, and its positions if they are wanted, in the order of time."""
+    data = every.select(every.port == port)
+    if not len(data):
+        ports, counts = np.unique(every.port, return_counts=True)
+        found = ", ".join(f"{p} ({n})" for p, n in sorted(zip(ports.tolist(), counts.tolist(), strict=True))[:8])
+        raise InputError(
+            f"{every.path}: holds no datagrams to port {port} to send; "
+            + (f"choose another with --port; there are {found}" if found else "it holds none at all")
+        )
+    data = choose_unit(data, unit)
+    mine = (every.source == data.source[0]).all(1) & (every.lane == data.lane[0])
+    wanted = np.isin(every.start, data.start)
+    if positions:
+        wanted |= mine & (every.port == POSITION_PORT)
+    chosen = every.select(wanted)
+    return chosen.select(np.argsort(chosen.time_ns, kind="stable"))
 
 
 def _batches(
-    datagrams: Iterator[Datagram],
-    to: Endpoint,
-    positions_to: Endpoint | None,
-    first: float,
-    begin: float,
-    speed: float,
+    chosen: Datagrams, moments: np.ndarray, to: Endpoint, positions_to: Endpoint | None
 ) -> Iterator[list[Due]]:
-    while part := list(islice(datagrams, _BATCH)):
-        batch = [
-            Due(begin + (datagram.time - first) / speed, datagram.payload, target)
-            for datagram in part
-            if (target := _target(datagram, to, positions_to)) is not None
+    for first in range(0, len(chosen), _BATCH):
+        yield [
+            Due(float(moments[row]), chosen.payload(row), positions_to if chosen.port[row] == POSITION_PORT else to)
+            for row in range(first, min(first + _BATCH, len(chosen)))
         ]
-        if batch:
-            yield batch

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.wire.pcap import read_capture, read_payloads
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.shared.shared_memory import SharedSegment, SimulatorGone
 from tussock.wire.shared.shm_layout import ChannelSpec
 from tussock.wire.velodyne.decode import decode_packets
@@ -38,12 +38,13 @@ def test_a_time_range_becomes_one_capture(tussock, tmp_path: Path) -> None:
     assert status == 0
     said = json.loads(out)
     assert said["frames"] == 5 and said["files"] == ["run.pcap"]
-    payloads, times = read_payloads(tmp_path / "run.pcap")
-    raw = decode_packets(payloads)
+    found = read_datagrams(tmp_path / "run.pcap")
+    data, positions = found.select(found.port == 2368), found.select(found.port == 8308)
+    raw = decode_packets(data.payloads())
     assert raw.returns == said["returns"] and raw.model.name == "vlp-16"
     assert raw.stamp[0] == 3_599_500_000
-    assert times[0] == pytest.approx(1709251199.5 + 24 * 55.296e-6, abs=2e-6)
-    sentence = next(d.payload for d in read_capture(tmp_path / "run.pcap") if d.port == 8308)[206:].split(b"\0")[0]
+    assert data.times[0] == pytest.approx(1709251199.5 + 24 * 55.296e-6, abs=2e-6)
+    sentence = positions.payload(0)[206:].split(b"\0")[0]
     assert sentence.startswith(b"$GPRMC,235959,A,3330.00000,S,15115.00000,E,") and b",290224," in sentence
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.pcap", "small.toml"]
 
@@ -74,7 +75,7 @@ def test_a_time_range_becomes_one_capture(tussock, tmp_path: Path) -> None:
         ("stream small.toml --sensor vlp-16 --to 127.0.0.1:2368 --lockstep", "lock step: needs --share NAME"),
         ("stream small.toml --sensor vlp-16 --share a/b", "shared memory name: must be letters"),
         ("replay missing.pcap --to 127.0.0.1:2368", "missing.pcap: no such capture"),
-        ("replay small.toml --to 127.0.0.1:2368", "small.toml: is not a pcap capture"),
+        ("replay small.toml --to 127.0.0.1:2368", "small.toml: is neither a pcap nor a pcapng capture"),
         ("replay . --to 127.0.0.1:2368", "is a folder, not a capture"),
         ("replay small.toml --to 127.0.0.1:99999", "port: must be a whole number from 1 to 65535"),
     ],
@@ -123,7 +124,8 @@ def test_stream_and_replay(tussock, tmp_path: Path) -> None:
         thread.join()
         receiver.close()
     assert len(received) == streamed + played
-    recorded, _ = read_payloads(tmp_path / "run.pcap")
+    found = read_datagrams(tmp_path / "run.pcap")
+    recorded = found.select(found.port == 2368).payloads()
     assert received[-played:] == [payload.tobytes() for payload in recorded]
 
 

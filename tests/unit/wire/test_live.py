@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 import tussock.wire.live as live
+from made_captures import Sent, pcap, records_of
 from made_frames import made_frame
 from tussock.errors import InputError, OutputError
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.addresses import Endpoint, open_sender
+from tussock.wire.captures.datagrams import CaptureWarning, read_datagrams
 from tussock.wire.live import Outlet, stream
 from tussock.wire.pacing import Due, Lateness, Pacer
-from tussock.wire.pcap import read_capture
 from tussock.wire.recording import open_recording
 from tussock.wire.replay import replay
 from tussock.wire.velodyne.decode import decode_packets
@@ -224,11 +225,12 @@ def test_replay(tmp_path: Path) -> None:
     with open_recording(tmp_path / "run.pcap", sensor) as run:
         for number in range(2):
             run.write(made_frame(sensor, number))
-    recorded = list(read_capture(tmp_path / "run.pcap"))
+    recorded = read_datagrams(tmp_path / "run.pcap")
+    data_rows, position_rows = (np.flatnonzero(recorded.port == port) for port in (2368, 8308))
     report = replay(tmp_path / "run.pcap", data.endpoint, positions_to=positions.endpoint, speed=2.0, loops=2)
     told, where = data.stop(), positions.stop()
-    assert told == 2 * [d.payload for d in recorded if d.port == 2368]
-    assert where == 2 * [d.payload for d in recorded if d.port == 8308]
+    assert told == 2 * [recorded.payload(row) for row in data_rows]
+    assert where == 2 * [recorded.payload(row) for row in position_rows]
     assert report.packets == 2 * len(recorded)
     assert report.seconds >= 0.19  # 0.4 s of recording, twice as fast
 
@@ -242,6 +244,19 @@ def test_replay_sends_positions_nowhere_unasked(listener: Listener, tmp_path: Pa
     assert report.packets == 76
 
 
+def test_replay_sends_what_one_sensor_sent(listener: Listener, tmp_path: Path) -> None:
+    """Not the name service's datagrams, nor those of the other sensor."""
+    mine, yours = (Sent(bytes([k]) * 1206, source=f"192.168.1.{k}") for k in (201, 202))
+    mixed = [mine, Sent(b"who is there?", port=5353), yours, mine, Sent(b"IMU", port=7503)]
+    path = tmp_path / "two.pcap"
+    path.write_bytes(pcap(records_of(mixed)))
+    with pytest.raises(InputError, match=r"two\.pcap: holds packets of 2 units, 192\.168\.1\.201 \(2 packets\) and"):
+        replay(path, listener.endpoint)
+    replay(path, listener.endpoint, unit="192.168.1.201")
+    replay(path, listener.endpoint, port=7503)
+    assert listener.stop() == [mine.payload, mine.payload, b"IMU"]
+
+
 def test_replay_refuses_before_it_sends(listener: Listener, tmp_path: Path) -> None:
     sensor = load_sensor("vlp-16")
     path = tmp_path / "run.pcap"
@@ -249,7 +264,23 @@ def test_replay_refuses_before_it_sends(listener: Listener, tmp_path: Path) -> N
         run.write(made_frame(sensor, 0))
     with pytest.raises(InputError, match="speed: must be above 0"):
         replay(path, listener.endpoint, speed=0.0)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(InputError, match="the capture was cut"):
+    with pytest.raises(
+        InputError, match=r"run\.pcap: holds no datagrams to port 2369 to send; .* there are 2368 \(76\)"
+    ):
+        replay(path, listener.endpoint, port=2369)
+    whole = path.read_bytes()
+    path.write_bytes(b"x" + whole)
+    with pytest.raises(InputError, match=r"run\.pcap: is neither a pcap nor a pcapng capture"):
         replay(path, listener.endpoint)
     assert listener.stop() == []
+
+
+def test_replay_says_that_a_capture_was_cut(listener: Listener, tmp_path: Path) -> None:
+    sensor = load_sensor("vlp-16")
+    path = tmp_path / "run.pcap"
+    with open_recording(path, sensor) as run:
+        run.write(made_frame(sensor, 0))
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.warns(CaptureWarning, match=r"run\.pcap: ends in the middle of record \d+; the \d+ before it are read"):
+        report = replay(path, listener.endpoint, speed=100.0)
+    assert report.packets == len(listener.stop()) == 75

@@ -26,7 +26,7 @@ from tussock.errors import InputError, nearest
 from tussock.extras import load_extra
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.poses import Trajectory
-from tussock.wire.pcap import read_capture
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.velodyne.layout import PACKET, PACKET_BYTES
 from tussock.wire.velodyne.models import MODE_BYTES, MODELS
 
@@ -94,19 +94,20 @@ def pulses_of_capture(
 
 def _read(path: Path) -> _Packets:
     """The data packets of a capture, in the order of time."""
-    found = [(gram.time, gram.payload) for gram in read_capture(path, cut="refuse")]
-    whole = [(time, data) for time, data in found if len(data) == PACKET_BYTES and data.startswith(_STREAM_START)]
-    short = sum(len(data) != PACKET_BYTES and data.startswith(_STREAM_START) for _, data in found)
-    if short:
+    found = read_datagrams(path)
+    if (notes := found.losses.notes(path)) and (found.losses.shortened or found.losses.cut_after is not None):
+        raise InputError(notes[0])
+    ours = found.select(found.begins(_STREAM_START))
+    whole = ours.select(ours.size == PACKET_BYTES)
+    if len(whole) < len(ours):
         raise InputError(
-            f"{path}: every data packet must have {PACKET_BYTES} bytes, but {short} of {short + len(whole)} have not; "
-            "record it again, whole"
+            f"{path}: every data packet must have {PACKET_BYTES} bytes, but {len(ours) - len(whole)} of {len(ours)} have "
+            "not; record it again, whole"
         )
-    if not whole:
-        other = f"only {len(found)} other datagrams" if found else "nothing"
+    if not len(whole):
+        other = f"only {len(found)} other datagrams" if len(found) else "nothing"
         raise InputError(f"{path}: must hold Velodyne packets of {PACKET_BYTES} bytes, but holds {other}")
-    payloads = np.frombuffer(b"".join(data for _, data in whole), PACKET)
-    return _Packets(payloads, np.array([time for time, _ in whole]))
+    return _Packets(whole.payloads().view(PACKET)[:, 0], whole.times)
 
 
 def _config(decoder: Any, path: Path, packets: _Packets, model: str | None) -> tuple[Any, float]:

@@ -18,9 +18,12 @@ from tussock.errors import InputError, nearest
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["MODELS", "MODE_BYTES", "PacketModel", "ReturnMode", "mode_of", "model_of", "speaks_packets"]
+__all__ = ["DATA_PORT", "MODELS", "MODE_BYTES", "PacketModel", "ReturnMode", "mode_of", "model_of", "speaks_packets"]
 
 ReturnMode = Literal["strongest", "last", "dual"]
+
+DATA_PORT = 2368
+"""where the factory's settings send data packets to"""
 
 MODE_BYTES: dict[str, int] = {"strongest": 0x37, "last": 0x38, "dual": 0x39}
 """The first factory byte."""

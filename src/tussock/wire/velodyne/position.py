@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.poses import Trajectory
 
-__all__ = ["DATA_PER_POSITION", "POSITION_BYTES", "GeoOrigin", "gprmc", "position_packets"]
+__all__ = ["DATA_PER_POSITION", "POSITION_BYTES", "POSITION_PORT", "GeoOrigin", "gprmc", "position_packets"]
 
-POSITION_BYTES = 512
+POSITION_BYTES, POSITION_PORT = 512, 8308
 DATA_PER_POSITION = 14
 _STAMP, _PPS, _SENTENCE = 198, 202, 206
 _LOCKED = 2
