@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from enum import Enum
 
-__all__ = ["InputError", "OutputError", "TraceError", "TussockError", "nearest"]
+__all__ = ["NOT_GIVEN", "InputError", "OutputError", "TraceError", "TussockError", "nearest"]
+
+
+class _NotGiven(Enum):
+    """What stands in `InputError.given` where nothing was given; an enum, as it stays itself when it is pickled."""
+
+    NOT_GIVEN = "not given"
+
+
+NOT_GIVEN = _NotGiven.NOT_GIVEN
 
 
 class TussockError(Exception):
@@ -13,12 +23,41 @@ class TussockError(Exception):
 
 
 class InputError(TussockError):
-    """Something the user gave cannot be used: a file, a setting, an array."""
+    """Something the user gave cannot be used: a file, a setting, an array.
+
+    Its text is ``source: field: rule, got given; remedy``, as far as these are known; each is an attribute too.
+    """
+
+    def __init__(
+        self, rule: str, *, field: str = "", given: object = NOT_GIVEN, remedy: str = "",
+        source: object = None, more: int = 0,
+    ) -> None:  # fmt: skip
+        self.rule, self.field, self.given, self.remedy = rule, field, given, remedy
+        self.sources: tuple[str, ...] = () if source is None else (str(source),)
+        """what the field stands in, the outermost first: files, tables, objects"""
+        self.more = more
+        """how many further mistakes there are"""
+        super().__init__(self._text())
 
     @classmethod
-    def of(cls, field: str, rule: str, given: object, remedy: str = "") -> InputError:
+    def of(cls, field: str, rule: str, given: object, remedy: str = "", *, source: object = None) -> InputError:
         """The usual form: ``field: rule, got given; remedy``."""
-        return cls(f"{field}: {rule}, got {shorten(given)}" + (f"; {remedy}" if remedy else ""))
+        return cls(rule, field=field, given=given, remedy=remedy, source=source)
+
+    def within(self, source: object) -> InputError:
+        """The same mistake, told of ``source`` (a file, a table) too, once."""
+        if self.sources[:1] != (str(source),):
+            self.sources = (str(source), *self.sources)
+            self.args = (self._text(),)
+        return self
+
+    def _text(self) -> str:
+        text = ": ".join(part for part in (*self.sources, self.field, self.rule) if part)
+        if self.given is not NOT_GIVEN:
+            text += f", got {shorten(self.given)}"
+        if self.remedy:
+            text += f"; {self.remedy}"
+        return f"{text} (and {self.more} more)" if self.more else text
 
 
 class OutputError(TussockError):

@@ -147,11 +147,13 @@ def _read(folder: Path, manifest: dict[str, Any], path: Path) -> Packed:
         sensor = _load_sensor(folder) if "sensor.json" in entries else None
         place = Trajectory.load(folder / "path.tum") if "path.tum" in entries else None
     except InputError as error:
-        raise InputError(f"{path}: {str(error).replace(f'{folder}/', '')}") from None
+        raise InputError(str(error).replace(f"{folder}/", ""), source=path) from None
     if fingerprint(scene) != manifest["scene"].get("fingerprint"):
         raise InputError(
-            f"{path}: scene.toml: does not give the scene that was packed; "
-            f"use tussock {manifest['versions'].get('tussock')}, which packed it"
+            "does not give the scene that was packed",
+            field="scene.toml",
+            remedy=f"use tussock {manifest['versions'].get('tussock')}, which packed it",
+            source=path,
         )
     return Packed(scene, sensor, place, int(manifest["seed"]), dict(manifest["versions"]))
 
@@ -166,22 +168,22 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def _opened(path: Path) -> zipfile.ZipFile:
     if not path.exists():
-        raise InputError(f"{path}: no such file")
+        raise InputError("no such file", source=path)
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise InputError(f"{path}: is cut short, damaged or no pack ({error})") from None
+        raise InputError(f"is cut short, damaged or no pack ({error})", source=path) from None
 
 
 def _manifest_text(archive: zipfile.ZipFile, path: Path) -> bytes:
     try:
         entry = archive.getinfo(_MANIFEST)
         if entry.file_size > _MOST_MANIFEST:
-            raise InputError(f"{path}: {_MANIFEST}: is larger than a manifest can be")
+            raise InputError(f"{_MANIFEST}: is larger than a manifest can be", source=path)
         with archive.open(entry) as file:
             return file.read(_MOST_MANIFEST)
     except KeyError:
-        raise InputError(f"{path}: has no {_MANIFEST}, so it is no pack") from None
+        raise InputError(f"has no {_MANIFEST}, so it is no pack", source=path) from None
     except (
         zipfile.BadZipFile,
         OSError,
@@ -191,7 +193,7 @@ def _manifest_text(archive: zipfile.ZipFile, path: Path) -> bytes:
         ValueError,
         zlib.error,
     ) as error:
-        raise InputError(f"{path}: {_MANIFEST}: is damaged ({error})") from None
+        raise InputError(f"{_MANIFEST}: is damaged ({error})", source=path) from None
 
 
 def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -202,16 +204,16 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         _refuse_unsafe(entry, path)
     if len(set(map(str.lower, names))) != len(names):
         twice = next(name for name in names if sum(n.lower() == name.lower() for n in names) > 1)
-        raise InputError(f"{path}: {twice}: is there twice")
+        raise InputError(f"{twice}: is there twice", source=path)
     swollen = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
     if swollen > 64 * 2**20 and swollen > _SWELL * packed:
-        raise InputError(f"{path}: would grow from {packed:,} to {swollen:,} bytes; no honest pack does")
+        raise InputError(f"would grow from {packed:,} to {swollen:,} bytes; no honest pack does", source=path)
     if packed > path.stat().st_size:
-        raise InputError(f"{path}: its entries overlap; no honest pack's do")
+        raise InputError("its entries overlap; no honest pack's do", source=path)
     text = _manifest_text(archive, path)
     if hashlib.sha256(text).hexdigest().encode() != archive.comment:
-        raise InputError(f"{path}: {_MANIFEST}: differs from what was packed")
+        raise InputError(f"{_MANIFEST}: differs from what was packed", source=path)
     try:
         manifest = json.loads(text)
         known = {str(name): (int(e["bytes"]), str(e["sha256"])) for name, e in manifest["entries"].items()}
@@ -220,20 +222,20 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         int(manifest["seed"])
         manifest["scene"].get("fingerprint")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: {_MANIFEST}: cannot be understood ({error})") from None
+        raise InputError(f"{_MANIFEST}: cannot be understood ({error})", source=path) from None
     if manifest["version"] != _VERSION:
-        raise InputError.of(f"{path}: version", f"must be {_VERSION}", manifest["version"], "use a newer tussock")
+        raise InputError.of("version", f"must be {_VERSION}", manifest["version"], "use a newer tussock", source=path)
     for name in sorted(set(names) - {_MANIFEST} - set(known)):
-        raise InputError(f"{path}: {name}: is not in the manifest")
+        raise InputError(f"{name}: is not in the manifest", source=path)
     for name in sorted(set(known) - set(names)):
-        raise InputError(f"{path}: {name}: is missing")
+        raise InputError(f"{name}: is missing", source=path)
     for entry in entries:
         if entry.filename != _MANIFEST and entry.file_size != known[entry.filename][0]:
             raise InputError.of(
-                f"{path}: {entry.filename}", f"must have {known[entry.filename][0]} bytes", entry.file_size
+                entry.filename, f"must have {known[entry.filename][0]} bytes", entry.file_size, source=path
             )
     if "scene.toml" not in known:
-        raise InputError(f"{path}: scene.toml: is missing")
+        raise InputError("scene.toml: is missing", source=path)
     return dict(manifest)
 
 
@@ -241,12 +243,12 @@ def _refuse_unsafe(entry: zipfile.ZipInfo, path: Path) -> None:
     name = entry.filename
     parts = PurePosixPath(name).parts
     if not _SAFE_NAME.fullmatch(name) or ".." in parts or PurePosixPath(name).is_absolute():
-        raise InputError.of(f"{path}: entry", "must be a plain name inside the pack's folder", name)
+        raise InputError.of("entry", "must be a plain name inside the pack's folder", name, source=path)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise InputError(f"{path}: {name}: is a link or a special file; a pack has plain files only")
+        raise InputError(f"{name}: is a link or a special file; a pack has plain files only", source=path)
     if entry.flag_bits & 1:
-        raise InputError(f"{path}: {name}: is encrypted; a pack is not")
+        raise InputError(f"{name}: is encrypted; a pack is not", source=path)
 
 
 def _extract(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, path: Path) -> None:
@@ -264,9 +266,9 @@ def _extract(archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, p
                     digest.update(piece)
                     file.write(piece)
         except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError, ValueError, zlib.error) as error:
-            raise InputError(f"{path}: {name}: differs from what was packed ({error})") from None
+            raise InputError(f"{name}: differs from what was packed ({error})", source=path) from None
         if left or digest.hexdigest() != expected["sha256"]:
-            raise InputError(f"{path}: {name}: differs from what was packed")
+            raise InputError(f"{name}: differs from what was packed", source=path)
 
 
 def _save_sensor(sensor: Sensor, folder: Path) -> None:

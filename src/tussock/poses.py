@@ -154,10 +154,10 @@ class Trajectory:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read as a trajectory ({error})") from None
+            raise InputError(f"cannot be read as a trajectory ({error})", source=path) from None
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         if not lines:
-            raise InputError(f"{path}: holds no poses")
+            raise InputError("holds no poses", source=path)
         first = lines[0].replace(",", " ").split()
         try:
             if first and not _is_number(first[0]):
@@ -165,7 +165,7 @@ class Trajectory:
             rows = _numbers([line.replace(",", " ").split() for line in lines], _TUM)
             return cls(rows[:, 0], rows[:, 1:4], rows[:, 4:8])
         except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+            raise error.within(path) from None
 
     @classmethod
     def _from_csv(cls, lines: list[str]) -> Trajectory:

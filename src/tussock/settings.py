@@ -11,6 +11,7 @@ import inspect
 import tomllib
 import typing
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,7 +33,7 @@ class _OneLineErrors(ModelMetaclass):
         try:
             return super().__call__(*args, **kwargs)
         except ValidationError as error:
-            raise InputError(_one_line(error, cls, cls.__name__)) from None  # type: ignore[arg-type]
+            raise _one_mistake(error, cls, cls.__name__) from None  # type: ignore[arg-type]
 
 
 class Settings(BaseModel, metaclass=_OneLineErrors):
@@ -46,7 +47,7 @@ class Settings(BaseModel, metaclass=_OneLineErrors):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise InputError(_one_line(error, cls, source)) from None
+            raise _one_mistake(error, cls, source) from None
 
     def changed(self, **values: Any) -> Self:
         """A copy with some fields changed, validated again; a key may be dotted (``beam.rays``)."""
@@ -67,32 +68,30 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", source=path) from None
     except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file") from None
+        raise InputError("is a folder, not a file", source=path) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
+        raise InputError(f"cannot be read ({error})", source=path) from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(f"not valid TOML: {error}", source=path) from None
 
 
-def _one_line(error: ValidationError, model: type[BaseModel], source: str) -> str:
-    """The first complaint of pydantic, as ``source: field: rule, got value; remedy`` (+N more)."""
+def _one_mistake(error: ValidationError, model: type[BaseModel], source: str) -> InputError:
+    """The first complaint of pydantic, as ``source: field: rule, got value; remedy`` (and how many more there are)."""
     # A mistyped key is both unknown and missing: the unknown one says more.
     complaints = sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     first = complaints[0]
     where = ".".join(_without_tags(model, first["loc"])) or "settings"
+    told = partial(InputError, field=where, source=source, more=len(complaints) - 1)
     if first["type"] == "extra_forbidden":
         *parents, key = first["loc"]
-        text = f"{where}: unknown key; {nearest(str(key), _known_keys(model, parents))}"
-    elif first["type"] == "missing":
-        text = f"{where}: is required"
-    else:
-        rule = first["msg"].removeprefix("Value error, ")
-        rule = rule[0].lower() + rule[1:].replace("Input should", "should")
-        text = str(InputError.of(where, rule.replace("input should", "should"), first["input"]))
-    more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
-    return f"{source}: {text}{more}"
+        return told("unknown key", remedy=nearest(str(key), _known_keys(model, parents)))
+    if first["type"] == "missing":
+        return told("is required")
+    rule = first["msg"].removeprefix("Value error, ")
+    rule = rule[0].lower() + rule[1:].replace("Input should", "should")
+    return told(rule.replace("input should", "should"), given=first["input"])
 
 
 def _without_tags(model: Any, path: tuple[Any, ...]) -> list[str]:

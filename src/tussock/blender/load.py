@@ -62,19 +62,19 @@ class Blend:
 def load_blend(path: Path) -> Blend:
     """Read a .blend through Blender."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file")
+        raise InputError("no such file", source=path)
     with tempfile.TemporaryDirectory(prefix="tussock-blend-") as scratch:
         said = run_inside(Path(scratch), "export", str(path.resolve()))
         with np.load(Path(scratch) / "arrays.npz") as arrays:
             try:
                 shapes = [_mesh(number, entry, arrays) for number, entry in enumerate(said["shapes"])]
             except InputError as error:
-                raise InputError(f"{path}: {error}") from None
+                raise error.within(path) from None
     try:
         scene = _scene(said, shapes)
         sensors = [_sensor(entry, said["times"], path) for entry in said["cameras"]]
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise error.within(path) from None
     return Blend(scene, sensors, said["blender"])
 
 

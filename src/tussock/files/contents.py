@@ -91,12 +91,13 @@ def frame_of(contents: Contents, path: Path) -> Frame:
     document = None if contents.document is None else Document.parse(contents.document, path)
     if document is not None and document.rows != contents.rows:
         raise InputError(
-            f"{path}: holds {contents.rows} rows where its own description says {document.rows}; "
-            "the file was cut or changed"
+            f"holds {contents.rows} rows where its own description says {document.rows}",
+            remedy="the file was cut or changed",
+            source=path,
         )
     missing = [axis for axis in "xyz" if axis not in contents.fields]
     if missing:
-        raise InputError(f"{path}: has no field {missing[0]!r}; a frame needs x, y and z")
+        raise InputError(f"has no field {missing[0]!r}; a frame needs x, y and z", source=path)
 
     if document is None and "true_range" not in contents.fields:
         given = _from_elsewhere(contents.fields, path)
@@ -131,10 +132,11 @@ def _from_elsewhere(fields: Fields, path: Path) -> Fields:
     farthest = np.max(np.abs(given["xyz"]), initial=0.0, where=np.isfinite(given["xyz"]))
     if given["xyz"].dtype.itemsize > 4 and farthest > FARTHEST:
         raise InputError.of(
-            f"{path}: x, y, z",
+            "x, y, z",
             f"must lie within {FARTHEST:g} m of the sensor",
             f"{farthest:.0f} m",
             "subtract an offset first",
+            source=path,
         )
     return given
 
@@ -142,7 +144,7 @@ def _from_elsewhere(fields: Fields, path: Path) -> Fields:
 def _to_sensor(columns: Fields, trajectory: Trajectory | None, path: Path) -> None:
     """Undo `Frame.world_xyz` for both vectors of points."""
     if trajectory is None or "time" not in columns:
-        raise InputError(f"{path}: is in world coordinates, but holds no trajectory and times to undo them")
+        raise InputError("is in world coordinates, but holds no trajectory and times to undo them", source=path)
     positions, quaternions = trajectory.at(columns["time"])
     turns = Rotation.from_quat(quaternions)
     for name in {"xyz", "true_xyz"} & columns.keys():
@@ -172,7 +174,7 @@ def _cast(array: NDArray[Any], column: Column, path: Path) -> NDArray[Any]:
     """The column in its own type; whole numbers must stay what they are."""
     wanted = np.dtype(column.dtype)
     if array.dtype.kind not in "biuf":
-        raise InputError.of(f"{path}: column {column.name}", "must hold numbers", str(array.dtype))
+        raise InputError.of(f"column {column.name}", "must hold numbers", str(array.dtype), source=path)
     if wanted.kind == "u" and array.dtype.kind != "b" and array.dtype != wanted:
         limit = np.iinfo(wanted).max
         # written so that NaN is refused too
@@ -181,9 +183,10 @@ def _cast(array: NDArray[Any], column: Column, path: Path) -> NDArray[Any]:
             wrong |= array != np.floor(array)
         if wrong.any():
             raise InputError.of(
-                f"{path}: column {column.name}",
+                f"column {column.name}",
                 f"must hold whole numbers from 0 to {limit}",
                 array[wrong][0].item(),
+                source=path,
             )
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=wanted)

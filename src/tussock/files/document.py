@@ -66,7 +66,7 @@ class Document:
             if content["format"] != FORMAT:
                 raise ValueError(f"format is {content['format']!r}")
             if content["version"] > VERSION:
-                raise InputError(f"{path}: was written by a newer version of Tussock; update to read it")
+                raise InputError("was written by a newer version of Tussock; update to read it", source=path)
             given = content["trajectory"]
             trajectory = given and Trajectory(
                 *(np.array(given[key], float) for key in ("times", "positions", "quaternions"))
@@ -75,9 +75,9 @@ class Document:
             if type(rows) is not int or coords not in ("sensor", "world") or not isinstance(meta, dict):
                 raise ValueError("rows, coords or meta are not what they should be")
         except KeyError as error:
-            raise InputError(f"{path}: its description is damaged (no {error})") from None
+            raise InputError(f"its description is damaged (no {error})", source=path) from None
         except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"{path}: its description is damaged ({error})") from None
+            raise InputError(f"its description is damaged ({error})", source=path) from None
         return cls(rows=rows, coords=coords, meta=meta, trajectory=trajectory)
 
 

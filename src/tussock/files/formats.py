@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from tussock.errors import InputError, TussockError, nearest
+from tussock.errors import InputError, nearest
 from tussock.files.contents import Coords, contents_of, frame_of
 from tussock.files.csv import CSV
 from tussock.files.e57 import E57
@@ -55,20 +55,19 @@ def load_frame(path: Path | str) -> Frame:
     format = format_of(path)
     if format.load is None:
         loadable = ", ".join(sorted(f.suffix for f in FORMATS.values() if f.load))
-        raise InputError(f"{path}: {format.name} files can be written but not read; readable: {loadable}")
+        raise InputError(f"{format.name} files can be written but not read; readable: {loadable}", source=path)
     try:
         if path.is_dir():
             raise InputError("is a folder, not a file")
         if not path.exists():
             raise InputError("no such file")
         return frame_of(format.load(path), path)
-    except TussockError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except InputError as error:
+        raise error.within(path) from None
     except Exception as error:
         # A damaged file can make a parser stumble in any way; to the reader it is one thing.
         why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
+        raise InputError(f"not a readable {format.name} file ({why})", source=path) from None
 
 
 def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
@@ -79,7 +78,7 @@ def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
     suffixes = {*FORMATS, *also}
     known = ", ".join(sorted(suffixes))
     if not suffix:
-        raise InputError(f"{path}: its name has no suffix to tell the format; add one of {known}")
+        raise InputError(f"its name has no suffix to tell the format; add one of {known}", source=path)
     guess = nearest(suffix, suffixes)
     remedy = f"{guess} (known: {known})" if guess.startswith("did") else f"known: {known}"
-    raise InputError(f"{path}: unknown file format {suffix!r}; {remedy}")
+    raise InputError(f"unknown file format {suffix!r}; {remedy}", source=path)

@@ -35,9 +35,11 @@ def save_image(image: Array, path: Path | str, *, force: bool = False) -> None:
     path = Path(path)
     save = _WRITERS.get(path.suffix.lower())
     if save is None:
-        raise InputError(f"{path}: unknown kind of image file; {nearest(path.suffix, _WRITERS)}")
+        raise InputError(f"unknown kind of image file; {nearest(path.suffix, _WRITERS)}", source=path)
     if image.ndim not in (2, 3) or image.size == 0 or (image.ndim == 3 and image.shape[2] != 3):
-        raise InputError.of(f"{path}: image", "must have the shape (height, width) or (height, width, 3)", image.shape)
+        raise InputError.of(
+            "image", "must have the shape (height, width) or (height, width, 3)", image.shape, source=path
+        )
     check_writable(path, force=force)
     with whole_file(path, force=force) as part:
         save(image, part, path)
@@ -58,7 +60,7 @@ def _npy(image: Array, part: Path, path: Path) -> None:
 def _exr(image: Array, part: Path, path: Path) -> None:
     openexr = load_extra("OpenEXR", extra="images", purpose="writing EXR files")
     if image.dtype != np.float32:
-        raise InputError.of(f"{path}: image", "must be float32 for EXR", str(image.dtype), "write .png or .npy")
+        raise InputError.of("image", "must be float32 for EXR", str(image.dtype), "write .png or .npy", source=path)
     channels = {"Z": np.ascontiguousarray(image)} if image.ndim == 2 else {"RGB": np.ascontiguousarray(image)}
     header = {"compression": openexr.ZIP_COMPRESSION, "type": openexr.scanlineimage}
     try:
@@ -72,10 +74,10 @@ def _tif(image: Array, part: Path, path: Path) -> None:
     from PIL import Image
 
     if image.ndim == 3 and image.dtype != np.uint8:
-        raise InputError.of(f"{path}: image", "must have one channel for TIFF", image.shape, "write .exr or .npy")
+        raise InputError.of("image", "must have one channel for TIFF", image.shape, "write .exr or .npy", source=path)
     if image.dtype == np.uint32:
         if image.max(initial=0) > np.iinfo(np.int32).max:
-            raise InputError.of(f"{path}: image", "must hold numbers below 2^31 for TIFF", int(image.max()))
+            raise InputError.of("image", "must hold numbers below 2^31 for TIFF", int(image.max()), source=path)
         image = image.astype(np.int32)
     with part.open("wb") as file:
         Image.fromarray(image).save(file, "TIFF", compression="tiff_adobe_deflate" if image.ndim == 3 else None)
@@ -99,12 +101,12 @@ def _plain(image: Array, path: Path, *, deep: bool) -> Any:
         return Image.fromarray(image)
     if image.dtype.kind != "u" or image.ndim != 2 or not deep:
         raise InputError.of(
-            f"{path}: image", f"cannot be written as {path.suffix}", f"{image.dtype} of {image.shape}",
-            "use .npy, .exr or .tif",
+            "image", f"cannot be written as {path.suffix}", f"{image.dtype} of {image.shape}",
+            "use .npy, .exr or .tif", source=path,
         )  # fmt: skip
     if image.max(initial=0) > 65535:
         raise InputError.of(
-            f"{path}: image", "must hold numbers up to 65535 for PNG", int(image.max()), "use .npy or .tif"
+            "image", "must hold numbers up to 65535 for PNG", int(image.max()), "use .npy or .tif", source=path
         )
     return Image.fromarray(image.astype(np.uint16))
 

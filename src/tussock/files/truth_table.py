@@ -31,7 +31,7 @@ def save_truth_table(frame: Frame, path: Path | str, *, force: bool = False) -> 
     """Write the table of a frame to ``path``, which ends in .csv or .parquet."""
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError.of(f"{path}: suffix", "must be .csv or .parquet", path.suffix)
+        raise InputError.of("suffix", "must be .csv or .parquet", path.suffix, source=path)
     check_writable(path, force=force)
     import pyarrow as pa
     import pyarrow.csv

@@ -78,9 +78,9 @@ def image_terrain(path: Path, size: tuple[float, float], height_range: tuple[flo
     """Heights from a 16-bit image: its darkest value 0 is the first of ``height_range`` [m], 65535 the second."""
     pixels = _pixels(path)
     if pixels.dtype != np.uint16 and not (pixels.dtype == np.int32 and pixels.max() > 255):
-        raise InputError.of(f"{path}", "a height image must have 16 bits a pixel", str(pixels.dtype), "export it so")
+        raise InputError.of("height image", "must have 16 bits a pixel", str(pixels.dtype), "export it so", source=path)
     if min(pixels.shape) < 2:
-        raise InputError.of(f"{path}", "a height image must have 2 × 2 pixels or more", pixels.shape)
+        raise InputError.of("height image", "must have 2 × 2 pixels or more", pixels.shape, source=path)
     low, high = height_range
     if not np.isfinite([low, high]).all() or high <= low:
         raise InputError.of("terrain height_range", "must be two heights [m], the lower first", list(height_range))
@@ -106,26 +106,26 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
         import rasterio
         import rasterio.errors
     except ImportError:
-        raise InputError(f"{path}: GeoTIFF needs rasterio; install it with `pip install 'tussock[geo]'`") from None
+        raise InputError("GeoTIFF needs rasterio; install it with `pip install 'tussock[geo]'`", source=path) from None
     if not path.is_file():
-        raise InputError(f"{path}: no such GeoTIFF")
+        raise InputError("no such GeoTIFF", source=path)
     try:
         with rasterio.open(path) as file:
             band = file.read(1, masked=True)
             place, crs = file.transform, file.crs
     except rasterio.errors.RasterioError as error:
-        raise InputError(f"{path}: not a readable GeoTIFF ({' '.join(str(error).split())[:120]})") from None
+        raise InputError(f"not a readable GeoTIFF ({' '.join(str(error).split())[:120]})", source=path) from None
     if crs is not None and crs.is_geographic:
-        raise InputError(f"{path}: its coordinates are degrees; reproject it to metres first (for example UTM)")
+        raise InputError("its coordinates are degrees; reproject it to metres first (for example UTM)", source=path)
     if place.b or place.d:
-        raise InputError(f"{path}: is turned against its axes; warp it to north up first")
+        raise InputError("is turned against its axes; warp it to north up first", source=path)
     holes = int((~np.isfinite(np.ma.filled(band.astype(float), np.nan))).sum())
     if holes:
         raise InputError.of(
-            f"{path}", "terrain must have no holes", f"{holes} pixels without a height", "fill them first"
+            "terrain", "must have no holes", f"{holes} pixels without a height", "fill them first", source=path
         )
     if min(band.shape) < 2:
-        raise InputError.of(f"{path}", "terrain must have 2 × 2 pixels or more", band.shape)
+        raise InputError.of("terrain", "must have 2 × 2 pixels or more", band.shape, source=path)
     heights = _north_up(np.asarray(band, float))
     if place.a < 0:
         heights = heights[::-1]
@@ -143,12 +143,12 @@ def _pixels(path: Path) -> NDArray[np.generic]:
     from PIL import Image
 
     if not path.is_file():
-        raise InputError(f"{path}: no such image")
+        raise InputError("no such image", source=path)
     try:
         with Image.open(path) as image:
             pixels = np.asarray(image if image.mode in ("I;16", "I;16B", "I", "L") else image.convert("L"))
     except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise InputError(f"{path}: not a readable image ({' '.join(str(error).split())[:120]})") from None
+        raise InputError(f"not a readable image ({' '.join(str(error).split())[:120]})", source=path) from None
     return pixels.astype(np.uint16) if pixels.dtype.kind == "u" and pixels.dtype.itemsize == 2 else pixels
 
 

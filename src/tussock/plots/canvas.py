@@ -23,7 +23,7 @@ def check_picture(path: Path | str, *, force: bool = False) -> Path:
     """Refuse early what `picture` would refuse late."""
     path = Path(path)
     if path.suffix.lower() != ".png":
-        raise InputError.of(f"{path}: suffix", "must be .png", path.suffix)
+        raise InputError.of("suffix", "must be .png", path.suffix, source=path)
     check_writable(path, force=force)
     return path
 

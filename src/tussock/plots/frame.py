@@ -115,7 +115,7 @@ def plot_frame(
     if color not in (*SCALES, "label"):
         raise InputError(f"color {color!r}: no such colouring; {nearest(color, [*SCALES, 'label'])}")
     if path.suffix.lower() != ".png":
-        raise InputError.of(f"{path}: suffix", "must be .png", path.suffix)
+        raise InputError.of("suffix", "must be .png", path.suffix, source=path)
     check_writable(path, force=force)
     returns = frame.select(frame.hit & np.isfinite(frame.xyz).all(axis=1))
     points, path_xyz = _placed(returns)

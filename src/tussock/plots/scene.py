@@ -46,7 +46,7 @@ def plot_scene(
     """Draw what is seen from ``view`` (x into the picture, z up), or from a free place by it, at ``time`` [s]."""
     path = Path(path)
     if path.suffix.lower() not in _SUFFIXES:
-        raise InputError.of(f"{path}: suffix", "must be one of " + ", ".join(_SUFFIXES), path.suffix)
+        raise InputError.of("suffix", "must be one of " + ", ".join(_SUFFIXES), path.suffix, source=path)
     check_writable(path, force=force)
     world = scene if isinstance(scene, World) else World(scene)
     lens = Pinhole(horizontal_fov_deg=float(np.rad2deg(field_of_view)))

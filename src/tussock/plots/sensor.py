@@ -62,7 +62,7 @@ def plot_sensor(sensor: Sensor, path: Path | str, *, frame: int = 0, force: bool
     """Draw the scan pattern of frame ``frame`` and the spot of a pulse, and write them to ``path`` as PNG."""
     path = Path(path)
     if path.suffix.lower() != ".png":
-        raise InputError.of(f"{path}: suffix", "must be .png", path.suffix)
+        raise InputError.of("suffix", "must be .png", path.suffix, source=path)
     check_writable(path, force=force)
     sweep = _sweep(sensor, frame)
 

@@ -46,7 +46,7 @@ def open_rig_log(path: Path | str, rig: Rig, *, force: bool = False, epoch: floa
     """A log at ``path``; it appears whole when the block ends, or not at all."""
     path = Path(path)
     if path.suffix not in LOG_SUFFIXES:
-        raise InputError.of(f"{path}", "a rig's log ends in " + " or ".join(LOG_SUFFIXES), path.suffix)
+        raise InputError.of("suffix", "of a rig's log must be " + " or ".join(LOG_SUFFIXES), path.suffix, source=path)
     body = RosMessages(None, epoch=epoch, frame_id=_BODY)
     opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
     with opened(path, body, force=force) as log:

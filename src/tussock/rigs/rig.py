@@ -217,7 +217,7 @@ def load_rig(path: Path | str) -> Rig:
             cameras=[_camera(entry, path.parent) for entry in table.cameras],
         )
     except InputError as error:
-        raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
+        raise error.within(path) from None
 
 
 def _body(table: _BodyTable, folder: Path) -> Trajectory:

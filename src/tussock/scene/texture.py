@@ -50,7 +50,7 @@ class Texture:
         """Read a picture file."""
         path = Path(path)
         if not path.is_file():
-            raise InputError(f"{path}: no such texture file")
+            raise InputError("no such texture file", source=path)
         return cls._read(path, str(path))
 
     @classmethod

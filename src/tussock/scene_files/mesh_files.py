@@ -53,13 +53,13 @@ def load_mesh(path: Path, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
     """Read a mesh file; ``up_axis`` says which of its axes is up (y for glTF, z for the rest, unless given)."""
     suffix = path.suffix.lower()
     if suffix not in MESH_SUFFIXES:
-        raise InputError(f"{path}: unknown kind of mesh file; {nearest(suffix, MESH_SUFFIXES)}")
+        raise InputError(f"unknown kind of mesh file; {nearest(suffix, MESH_SUFFIXES)}", source=path)
     if up_axis not in (None, "y", "z"):
         raise InputError.of("up_axis", "must be 'y' or 'z'", up_axis)
     if not path.exists():
-        raise InputError(f"{path}: no such mesh file")
+        raise InputError("no such mesh file", source=path)
     if not path.is_file():
-        raise InputError(f"{path}: is a folder, not a mesh file")
+        raise InputError("is a folder, not a mesh file", source=path)
     try:
         if suffix == ".ply" and is_tussock_ply(path):
             return load_ply(path)
@@ -67,12 +67,12 @@ def load_mesh(path: Path, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
     except InputError as error:
         raise _about(path, error) from None
     except MemoryError:
-        raise InputError(f"{path}: out of memory while reading this mesh; use a smaller one") from None
+        raise InputError("out of memory while reading this mesh; use a smaller one", source=path) from None
     except Exception as error:  # trimesh raises whatever its parsers ran into
         why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"{path}: not a readable {suffix[1:].upper()} file ({why})") from None
+        raise InputError(f"not a readable {suffix[1:].upper()} file ({why})", source=path) from None
     if not parts:
-        raise InputError(f"{path}: holds no triangles")
+        raise InputError("holds no triangles", source=path)
     upright = _Y_UP_TO_Z_UP if (up_axis or ("y" if suffix in (".glb", ".gltf") else "z")) == "y" else np.eye(4)
     try:
         meshes = [_placed(mesh, upright @ transform) for mesh, transform in parts]
@@ -295,4 +295,4 @@ def _without_flat_triangles(mesh: Mesh) -> Mesh:
 
 
 def _about(path: Path, error: InputError) -> InputError:
-    return error if str(error).startswith(str(path)) else InputError(f"{path}: {error}")
+    return error.within(path)

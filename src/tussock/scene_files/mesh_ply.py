@@ -72,25 +72,27 @@ def load_ply(path: Path) -> Mesh:
     content = path.read_bytes()
     end = content.find(b"end_header\n", 0, _LONGEST_HEADER)
     if end < 0:
-        raise InputError(f"{path}: the mesh file is cut short in its header")
+        raise InputError("the mesh file is cut short in its header", source=path)
     try:
         lines = content[:end].decode("ascii").splitlines()
         counts = {words[1]: int(words[2]) for line in lines if (words := line.split())[0] == "element"}
-        materials = [Material.parse(json.loads(text), f"{path}: material") for text in _joined(lines)]
+        materials = [Material.parse(json.loads(text), "material") for text in _joined(lines)]
         corner = _VERTEX_WITH_UV if "property float s" in lines else _VERTEX
         layout = _FACE_OF_MATERIAL if "property ushort material" in lines else _FACE
         vertex_count, face_count = counts["vertex"], counts["face"]
     except (ValueError, KeyError, IndexError):
-        raise InputError(f"{path}: the mesh file's header is damaged") from None
+        raise InputError("the mesh file's header is damaged", source=path) from None
     start = end + len(b"end_header\n")
     middle = start + vertex_count * corner.itemsize
     expected = middle + face_count * layout.itemsize
     if len(content) != expected:
-        raise InputError.of(str(path), f"the mesh file must have {expected} bytes", len(content), "it is damaged")
+        raise InputError(
+            f"the mesh file must have {expected} bytes", given=len(content), remedy="it is damaged", source=path
+        )
     vertices = np.frombuffer(content, corner, vertex_count, start)
     faces = np.frombuffer(content, layout, face_count, middle)
     if (faces["corners"] != 3).any():
-        raise InputError(f"{path}: the mesh file is damaged: not all faces are triangles")
+        raise InputError("the mesh file is damaged: not all faces are triangles", source=path)
     return Mesh(
         vertices["xyz"].copy(),
         faces["triangle"].copy(),

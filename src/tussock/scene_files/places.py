@@ -56,7 +56,7 @@ class PlacementTable(Settings):
         try:
             return placements_of(_read_placements(path))
         except InputError as error:
-            raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
+            raise error.within(path) from None
 
 
 class MotionTable(Settings):
@@ -135,12 +135,12 @@ def _quaternions(yaw: Any, rotation: Any, n: int) -> np.ndarray | None:
 
 def _read_placements(path: Path) -> dict[str, Any]:
     if not path.is_file():
-        raise InputError(f"{path}: no such file of placements")
+        raise InputError("no such file of placements", source=path)
     if path.suffix.lower() == ".npz":
         return _read_npz(path)
     if path.suffix.lower() == ".csv":
         return _read_csv(path)
-    raise InputError(f"{path}: unknown kind of placement file; use .csv or .npz")
+    raise InputError("unknown kind of placement file; use .csv or .npz", source=path)
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
@@ -148,10 +148,10 @@ def _read_npz(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name], float) for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a readable NPZ file ({' '.join(str(error).split())})") from None
+        raise InputError(f"not a readable NPZ file ({' '.join(str(error).split())})", source=path) from None
     for name in arrays:
         if name not in _KEYS:
-            raise InputError(f"{path}: unknown array {name!r}; {nearest(name, _KEYS)}")
+            raise InputError(f"unknown array {name!r}; {nearest(name, _KEYS)}", source=path)
     return {name: float(array) if array.ndim == 0 else array for name, array in arrays.items()}
 
 
@@ -162,13 +162,13 @@ def _read_csv(path: Path) -> dict[str, Any]:
         table = csv.read_csv(path)
         columns = {name.strip(): table[name].to_numpy().astype(float) for name in table.column_names}
     except (ArrowException, ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a CSV of numbers ({' '.join(str(error).split())[:120]})") from None
+        raise InputError(f"not a CSV of numbers ({' '.join(str(error).split())[:120]})", source=path) from None
     for name in columns:
         if name not in _CSV_COLUMNS:
-            raise InputError(f"{path}: unknown column {name!r}; {nearest(name, _CSV_COLUMNS)}")
+            raise InputError(f"unknown column {name!r}; {nearest(name, _CSV_COLUMNS)}", source=path)
     for name in "xyz":
         if name not in columns:
-            raise InputError(f"{path}: column {name!r} is required")
+            raise InputError(f"column {name!r} is required", source=path)
     given: dict[str, Any] = {"positions_m": np.stack([columns[c] for c in "xyz"], 1)}
     nothing = np.zeros(table.num_rows)
     if "roll_deg" in columns or "pitch_deg" in columns:

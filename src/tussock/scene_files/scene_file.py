@@ -172,7 +172,7 @@ def load_scene(path: Path | str) -> Scene:
     path = Path(path)
     table = SceneTable.parse(_with_whole_paths(read_toml(path), path.parent), str(path))
     if not table.objects:
-        raise InputError(f"{path}: objects: the scene is empty; add an object")
+        raise InputError("objects: the scene is empty; add an object", source=path)
     scene = Scene(table.name, table.labels)
     shapes = _Shapes(path.parent, table.materials)
     grounds: Grounds = {}
@@ -195,12 +195,14 @@ def load_scene(path: Path | str) -> Scene:
             )
             _note_ground(entry, path.parent, grounds)
         except InputError as error:
-            raise InputError(f"{where}: {error}") from None
+            raise error.within(where) from None
         except MemoryError:
-            raise InputError(f"{where}: out of memory while building it; use fewer triangles or placements") from None
+            raise InputError(
+                "out of memory while building it; use fewer triangles or placements", source=where
+            ) from None
     for name in table.materials:
         if name not in shapes.used:
-            raise InputError(f"{path}: materials.{name}: nothing uses it; {nearest(name, shapes.used)}")
+            raise InputError(f"materials.{name}: nothing uses it; {nearest(name, shapes.used)}", source=path)
     return scene
 
 

@@ -208,9 +208,9 @@ def _heights(path: Path) -> np.ndarray:
     try:
         grid = np.load(path, allow_pickle=False)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file of heights") from None
+        raise InputError("no such file of heights", source=path) from None
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: not a readable .npy file ({' '.join(str(error).split())})") from None
+        raise InputError(f"not a readable .npy file ({' '.join(str(error).split())})", source=path) from None
     if not isinstance(grid, np.ndarray) or grid.ndim != 2 or min(grid.shape) < 2:
         raise InputError.of(str(path), "heights must be a grid of 2 × 2 or more", getattr(grid, "shape", None))
     return grid

@@ -57,20 +57,22 @@ def load_volumes(path: Path | str) -> Volumes:
     """Read volumes; a file that is damaged or something else is an `InputError`."""
     path = Path(path)
     if path.is_dir():
-        raise InputError(f"{path}: is a folder, not a file of volumes")
+        raise InputError("is a folder, not a file of volumes", source=path)
     if not path.exists():
-        raise InputError(f"{path}: no such file of volumes")
+        raise InputError("no such file of volumes", source=path)
     if path.suffix.lower() != VOLUME_SUFFIX:
-        raise InputError.of(f"{path}: suffix", f"must be {VOLUME_SUFFIX}, as `tussock learn` writes it", path.suffix)
+        raise InputError.of(
+            "suffix", f"must be {VOLUME_SUFFIX}, as `tussock learn` writes it", path.suffix, source=path
+        )
     if path.stat().st_size == 0:
-        raise InputError(f"{path}: is empty")
+        raise InputError("is empty", source=path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             about = json.loads(archive["about"].tobytes())
             if about["format"] != _FORMAT:
                 raise ValueError(f"format is {about['format']!r}")
             if about["version"] > _VERSION:
-                raise InputError(f"{path}: was written by a newer version of Tussock; update to read it")
+                raise InputError("was written by a newer version of Tussock; update to read it", source=path)
             old = {"pulses": "beams"} if about["version"] < 2 else {}
             arrays = {name: archive[old.get(name, name)] for name in _ARRAYS}
         if any(len(arrays[name]) != about["volumes"] for name in _ARRAYS if name != "edges"):
@@ -84,8 +86,7 @@ def load_volumes(path: Path | str) -> Volumes:
             meta=about["meta"],
         )
     except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        raise error.within(path) from None
     except Exception as error:  # a damaged file can make the reader of zips stumble in any way
         why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"{path}: is damaged or not a file of volumes ({why})") from None
+        raise InputError(f"is damaged or not a file of volumes ({why})", source=path) from None

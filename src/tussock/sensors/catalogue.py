@@ -65,13 +65,15 @@ def _resolved(path: Path, above: tuple[Path, ...]) -> Table:
     """The file's table laid over that of its base, and so on down."""
     here = path.resolve()
     if here in above:
-        raise InputError(f"{path}: base: the file is its own base, through " + " -> ".join(p.name for p in above))
+        raise InputError(
+            "the file is its own base, through " + " -> ".join(p.name for p in above), field="base", source=path
+        )
     table = _with_whole_paths(read_toml(path), path)
     base = table.pop("base", None)
     if base is None:
         return table
     if not isinstance(base, str):
-        raise InputError.of(f"{path}: base", "must be the name or the file of a sensor", base)
+        raise InputError.of("base", "must be the name or the file of a sensor", base, source=path)
     if _is_path(base):
         below = _resolved(path.parent / base, (*above, here))
     else:

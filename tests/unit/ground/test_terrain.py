@@ -100,7 +100,7 @@ def test_geotiff_brings_its_size_and_its_place(tmp_path):
 
 def test_terrain_that_cannot_be(tmp_path):
     Image.fromarray(np.zeros((1, 1), np.uint16)).save(tmp_path / "one.png")
-    with pytest.raises(InputError, match=r"one\.png: a height image must have 2 × 2 pixels or more, got \(1, 1\)"):
+    with pytest.raises(InputError, match=r"one\.png: height image: must have 2 × 2 pixels or more, got \(1, 1\)"):
         image_terrain(tmp_path / "one.png", (1, 1), (0, 1))
     Image.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / "eight.png")
     with pytest.raises(InputError, match="must have 16 bits a pixel"):
@@ -115,7 +115,7 @@ def test_terrain_that_cannot_be(tmp_path):
     band = np.ones((3, 3), np.float32)
     band[1, 1] = -9999
     write_geotiff(tmp_path / "hole.tif", band, nodata=-9999)
-    with pytest.raises(InputError, match="terrain must have no holes, got '1 pixels without a height'"):
+    with pytest.raises(InputError, match="terrain: must have no holes, got '1 pixels without a height'"):
         geotiff_terrain(tmp_path / "hole.tif")
     write_geotiff(tmp_path / "deg.tif", np.ones((3, 3), np.float32), crs="EPSG:4326")
     with pytest.raises(InputError, match="are degrees"):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError, TussockError
+from tussock.errors import InputError
 from tussock.files.contents import SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
 from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
@@ -47,7 +47,7 @@ def pulses_of_kitti(path: Path, *, reach: float | None = None) -> MeasuredPulses
     distance = np.linalg.norm(points, axis=1)
     kept = distance > 0
     if not kept.any():
-        raise InputError(f"{path}: holds no point away from the sensor")
+        raise InputError("holds no point away from the sensor", source=path)
     points, distance = points[kept], distance[kept]
     levels = np.array(_KITTI_RINGS_DEG[::-1])
     elevation = np.degrees(np.arcsin(points[:, 2] / distance))
@@ -73,7 +73,7 @@ def pulses_of_points(
                 raise InputError(f"trajectory: {path.name} is a frame of Tussock and has its own; leave it out")
             frame = replace(frame, trajectory=trajectory)
         if not len(frame):
-            raise InputError(f"{path}: holds no returns")
+            raise InputError("holds no returns", source=path)
         return measured_pulses(frame, reach=reach)
     return _from_elsewhere(path, contents.fields, origin, trajectory, reach)
 
@@ -83,15 +83,14 @@ def _load(path: Path) -> Contents:
     format = format_of(path)
     if format.load is None:
         loadable = ", ".join(sorted([".pcap", *(f.suffix for f in FORMATS.values() if f.load)]))
-        raise InputError(f"{path}: {format.name} files cannot be read; readable: {loadable}")
+        raise InputError(f"{format.name} files cannot be read; readable: {loadable}", source=path)
     try:
         return format.load(path)
-    except TussockError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except InputError as error:
+        raise error.within(path) from None
     except Exception as error:  # a damaged file can make a parser stumble in any way
         why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"{path}: not a readable {format.name} file ({why})") from None
+        raise InputError(f"not a readable {format.name} file ({why})", source=path) from None
 
 
 def _from_elsewhere(
@@ -99,7 +98,7 @@ def _from_elsewhere(
 ) -> MeasuredPulses:
     missing = [axis for axis in "xyz" if axis not in fields]
     if missing:
-        raise InputError(f"{path}: has no field {missing[0]!r}; points need x, y and z")
+        raise InputError(f"has no field {missing[0]!r}; points need x, y and z", source=path)
     points = _xyz(fields)
     known: Fields = {}
     for name, array in fields.items():
@@ -115,7 +114,7 @@ def _from_elsewhere(
         way = np.where(hit[:, None], way, aimed)
         kept |= ~np.isfinite(distance) & np.isfinite(way).all(1) & (way != 0).any(1)
     if not hit.any():
-        raise InputError(f"{path}: holds no point away from where it was measured from")
+        raise InputError("holds no point away from where it was measured from", source=path)
     start = np.broadcast_to(start, points.shape)[kept]
     bright = None if "intensity" not in known else _relative(known["intensity"][kept])
     return MeasuredPulses.of(
@@ -136,12 +135,12 @@ def _origins(
             given = "origin" if origin is not None else "trajectory"
             raise InputError(f"{given}: {path.name} has fields origin_x, origin_y, origin_z; leave it out")
         if not np.isfinite(own).all():
-            raise InputError(f"{path}: origin_x, origin_y, origin_z: must be finite, got NaN or infinity")
+            raise InputError("origin_x, origin_y, origin_z: must be finite, got NaN or infinity", source=path)
         return own
     if trajectory is None:
         return np.zeros(3) if origin is None else origin
     if times is None or not np.isfinite(times).all():
-        raise InputError(f"{path}: has no times, so a trajectory does not say where its points were measured from")
+        raise InputError("has no times, so a trajectory does not say where its points were measured from", source=path)
     low, high = trajectory.times[0], trajectory.times[-1]
     if trajectory.moving and (times.min() < low - 1e-6 or times.max() > high + 1e-6):
         raise InputError.of(
@@ -168,5 +167,5 @@ def _relative(intensity: NDArray[Any]) -> NDArray[np.float64]:
 
 def _rings(path: Path, rings: NDArray[Any]) -> NDArray[np.uint16]:
     if not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
-        raise InputError(f"{path}: ring: must hold whole numbers from 0 to 65535")
+        raise InputError("ring: must hold whole numbers from 0 to 65535", source=path)
     return rings.astype(np.uint16)

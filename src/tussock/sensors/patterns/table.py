@@ -71,7 +71,7 @@ def _read(path: Path, changed_ns: int, size: int) -> Pulses:
     columns = _columns(path)
     line = np.arange(len(columns["time_s"])) + 2
     if len(line) == 0:
-        raise InputError(f"{path}: holds no pulses; give one row a pulse below the heading")
+        raise InputError("holds no pulses; give one row a pulse below the heading", source=path)
     for name, values in columns.items():
         _refuse(path, name, ~np.isfinite(values), line, values, "must be a number in every row")
     time, elevation = columns["time_s"], columns["elevation_deg"]
@@ -96,15 +96,15 @@ def _columns(path: Path) -> dict[str, NDArray[np.float64]]:
         )
     except (OSError, ArrowInvalid) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: cannot be read as a CSV table of numbers: {reason}") from None
+        raise InputError(f"cannot be read as a CSV table of numbers: {reason}", source=path) from None
     names = [name.strip() for name in table.column_names]
     for name in COLUMNS:
         if name not in names:
             found = ", ".join(names)
-            raise InputError(f"{path}: the column {name} is missing; the heading has: {found}")
+            raise InputError(f"the column {name} is missing; the heading has: {found}", source=path)
     for name in names:
         if name not in known:
-            raise InputError(f"{path}: unknown column {name!r}; known: {', '.join(known)}")
+            raise InputError(f"unknown column {name!r}; known: {', '.join(known)}", source=path)
     return {name: table.column(at).to_numpy().astype(np.float64, copy=False) for at, name in enumerate(names)}
 
 
@@ -118,4 +118,4 @@ def _refuse(
 ) -> None:
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise InputError.of(f"{path}: line {line[at]}: {name}", rule, float(values[at]))
+        raise InputError.of(f"line {line[at]}: {name}", rule, float(values[at]), source=path)
