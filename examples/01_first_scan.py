@@ -1,14 +1,14 @@
 """A wall, a bush of grass and a LIDAR: scan, look at the frame, save it."""
 
 import tussock
-from tussock.plants.grass import grass_tile
-from tussock.scene.primitives import box, plane
 
 scene = tussock.Scene("first")
-scene.add(plane((40, 40)), name="ground", label="terrain")
-scene.add(box((0.2, 10, 3)), name="wall", label="wall", position=(12, 0, 1.5))
+scene.add(tussock.plane((40, 40)), name="ground", label="terrain")
+scene.add(tussock.box((0.2, 10, 3)), name="wall", label="wall", position=(12, 0, 1.5))
 tiles = tussock.Placements.of([[x, y, 0] for x in range(3, 9) for y in range(-3, 4)])
-scene.add(grass_tile(blades=200, height=0.6), name="grass", label="grass", tags=["vegetation"], placements=tiles)
+scene.add(
+    tussock.grass_tile(blades=200, height=0.6), name="grass", label="grass", tags=["vegetation"], placements=tiles
+)
 
 sensor = tussock.load_sensor("vlp-16").with_(**{"beam.rays": 9})
 frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 1.2), seed=1)

@@ -3,12 +3,11 @@
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box, plane
 
 scene = tussock.Scene("street")
-scene.add(plane((200, 200)), name="road", label="road")
+scene.add(tussock.plane((200, 200)), name="road", label="road")
 path = tussock.Trajectory.through([0.0, 2.0], [tussock.Pose.at(10, -20, 0.75), tussock.Pose.at(10, 20, 0.75)])
-scene.add(box((4, 1.8, 1.5)), name="car", label="car", motion=path)
+scene.add(tussock.box((4, 1.8, 1.5)), name="car", label="car", motion=path)
 
 drive = tussock.Trajectory.through([0.0, 2.0], [tussock.Pose.at(0, 0, 2), tussock.Pose.at(10, 0, 2, yaw=0.2)])
 sensor = tussock.load_sensor("hdl-32e")

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box, plane
 
 Path("forestry.toml").write_text(
     """
@@ -29,9 +28,9 @@ ray_sigma_m = 0.01
     encoding="utf-8",
 )
 scene = tussock.Scene("yard")
-scene.add(plane((100, 100)), name="ground", label="terrain")
-scene.add(box((0.3, 0.3, 6)), name="post", label="pole", position=(12, 0, 3))
-scene.add(box((0.2, 30, 4)), name="wall", label="wall", position=(20, 0, 2))
+scene.add(tussock.plane((100, 100)), name="ground", label="terrain")
+scene.add(tussock.box((0.3, 0.3, 6)), name="post", label="pole", position=(12, 0, 3))
+scene.add(tussock.box((0.2, 30, 4)), name="wall", label="wall", position=(20, 0, 2))
 
 for sensor in (tussock.load_sensor("vlp-16"), tussock.load_sensor("forestry.toml")):
     frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 1.5), seed=1)

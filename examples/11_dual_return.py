@@ -3,14 +3,14 @@
 import numpy as np
 
 import tussock
-from tussock.plants.grass import grass_tile
-from tussock.scene.primitives import box, plane
 
 scene = tussock.Scene("hedge")
-scene.add(plane((40, 40)), name="ground", label="terrain")
-scene.add(box((0.2, 12, 2)), name="wall", label="wall", position=(10, 0, 1))
+scene.add(tussock.plane((40, 40)), name="ground", label="terrain")
+scene.add(tussock.box((0.2, 12, 2)), name="wall", label="wall", position=(10, 0, 1))
 tiles = tussock.Placements.of([[x, y, 0] for x in (6, 7, 8) for y in range(-5, 6)])
-scene.add(grass_tile(blades=250, height=1.2), name="grass", label="grass", tags=["vegetation"], placements=tiles)
+scene.add(
+    tussock.grass_tile(blades=250, height=1.2), name="grass", label="grass", tags=["vegetation"], placements=tiles
+)
 
 sensor = tussock.load_sensor("vlp-16").with_(
     **{"beam.rays": 9, "beam.sampling": "full", "receiver.mode": "strongest+last"}

@@ -3,15 +3,15 @@
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box
-from tussock.scene.surfaces import SURFACES
 
 # A mirror at 45° stands 5 m ahead; the post is 3 m to the left of it. Glass stands 5 m to the right of the sensor.
 scene = tussock.Scene("mirrors")
-scene.add(box((0.01, 3, 3), material=SURFACES["mirror"]), name="mirror", position=(5, 0, 0), yaw=-np.pi / 4)
-scene.add(box((0.4, 0.4, 3)), name="post", label="pole", position=(5, 3, 0))
-scene.add(box((1, 0.01, 3), material=SURFACES["glass"]), name="pane", position=(0, -5, 0))
-scene.add(box((4, 0.2, 3)), name="wall", label="wall", position=(0, -8, 0))
+scene.add(
+    tussock.box((0.01, 3, 3), material=tussock.SURFACES["mirror"]), name="mirror", position=(5, 0, 0), yaw=-np.pi / 4
+)
+scene.add(tussock.box((0.4, 0.4, 3)), name="post", label="pole", position=(5, 3, 0))
+scene.add(tussock.box((1, 0.01, 3), material=tussock.SURFACES["glass"]), name="pane", position=(0, -5, 0))
+scene.add(tussock.box((4, 0.2, 3)), name="wall", label="wall", position=(0, -8, 0))
 
 sensor = tussock.load_sensor("grid-scanner").with_(
     **{"pattern.azimuth_deg": [0.0, -90.0], "pattern.elevation_deg": [0.0], "noise.ray_sigma_m": 0.0}

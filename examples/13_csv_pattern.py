@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box, sphere
 
 turns, count = 12, 6000
 along = np.arange(count) / count
@@ -33,8 +32,8 @@ max_range_m = 50.0
 )
 sensor = tussock.load_sensor("spiral.toml")
 scene = tussock.Scene("ball")
-scene.add(sphere(1.0), name="ball", position=(10, 0, 0))
-scene.add(box((0.1, 20, 20)), name="wall", label="wall", position=(15, 0, 0))
+scene.add(tussock.sphere(1.0), name="ball", position=(10, 0, 0))
+scene.add(tussock.box((0.1, 20, 20)), name="wall", label="wall", position=(15, 0, 0))
 frame = tussock.scan(scene, sensor)
 ball = frame.select(frame.object_id == scene["ball"].id)
 print(f"{len(frame)} returns of {frame.pulses} pulses, {len(ball)} from the ball")

@@ -3,13 +3,15 @@
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box, plane
-from tussock.scene.surfaces import SURFACES
 
 scene = tussock.Scene("car park")
-scene.add(plane((60, 60), material=SURFACES["asphalt"]), name="asphalt")
-scene.add(box((4, 1.8, 1.4), material=SURFACES["car-paint"]), name="car", label="car", position=(10, 0, 0.7))
-scene.add(box((0.02, 0.5, 0.12), material=SURFACES["retro-sheet"]), name="plate", position=(7.98, 0, 0.6))
+scene.add(tussock.plane((60, 60), material=tussock.SURFACES["asphalt"]), name="asphalt")
+scene.add(
+    tussock.box((4, 1.8, 1.4), material=tussock.SURFACES["car-paint"]), name="car", label="car", position=(10, 0, 0.7)
+)
+scene.add(
+    tussock.box((0.02, 0.5, 0.12), material=tussock.SURFACES["retro-sheet"]), name="plate", position=(7.98, 0, 0.6)
+)
 
 sensor = tussock.load_sensor("vls-128").with_(**{"beam.rays": 9})
 world = tussock.World(scene)

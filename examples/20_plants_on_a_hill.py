@@ -3,26 +3,19 @@
 from pathlib import Path
 
 import tussock
-from tussock.ground.populate import populate
-from tussock.ground.terrain import noise_terrain
-from tussock.ground.zones import Strip
-from tussock.plants.conifer import conifer
-from tussock.plants.shrub import shrub
-from tussock.plots.scene import plot_scene
-from tussock.scene.surfaces import SURFACES
 
-hill = noise_terrain((60.0, 60.0), height=1.5, wavelength=40.0, seed=1)
-path = Strip(line_m=[(-30, -4), (0, 0), (30, 6)], width_m=5)
+hill = tussock.noise_terrain((60.0, 60.0), height=1.5, wavelength=40.0, seed=1)
+path = tussock.Strip(line_m=[(-30, -4), (0, 0), (30, 6)], width_m=5)
 scene = tussock.Scene("hill")
-scene.add(hill.mesh(SURFACES["litter"]), name="ground", label="terrain")
+scene.add(hill.mesh(tussock.SURFACES["litter"]), name="ground", label="terrain")
 for name, mesh, density, spacing in (
-    ("shrubs", shrub(height=1.2, radius=0.7, triangles=6_000), 0.10, 1.2),
-    ("firs", conifer(height=9.0, crown_radius=1.8, triangles=12_000), 0.02, 3.0),
+    ("shrubs", tussock.shrub(height=1.2, radius=0.7, triangles=6_000), 0.10, 1.2),
+    ("firs", tussock.conifer(height=9.0, crown_radius=1.8, triangles=12_000), 0.02, 3.0),
 ):
-    places = populate(hill, (58.0, 58.0), density=density, spacing=spacing, exclude=[path], scale=(0.7, 1.2))
+    places = tussock.populate(hill, (58.0, 58.0), density=density, spacing=spacing, exclude=[path], scale=(0.7, 1.2))
     scene.add(mesh, name=name, label="vegetation", tags=("vegetation",), placements=places)
     print(f"{name}: {len(places)}")
 
 frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 3))
 print(f"{scene.triangles:,} triangles, {len(frame):,} returns")
-plot_scene(scene, Path("hill.png"), tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)
+tussock.plot_scene(scene, Path("hill.png"), tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)

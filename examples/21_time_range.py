@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import tussock
-from tussock.runs import Run
-from tussock.scenes.ready import ready_pose
 
 scene = tussock.ready_scene("crossing")
 folder = Path("crossing_run")
 folder.mkdir(exist_ok=True)
-run = Run(scene, tussock.load_sensor("vlp-16"), ready_pose("crossing"), folder / "f.npz", start=3.0, end=3.6)
+run = tussock.Run(
+    scene, tussock.load_sensor("vlp-16"), tussock.ready_pose("crossing"), folder / "f.npz", start=3.0, end=3.6
+)
 world = tussock.World(scene)
 for done in run.scan(world, finished=run.prepare(force=True)):
     print(f"{done.file}: {len(done.frame):,} returns")

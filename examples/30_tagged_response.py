@@ -3,7 +3,6 @@
 import numpy as np
 
 import tussock
-from tussock.scene.primitives import box, plane
 
 quiet = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0}  # so that all spread is the hedge's
 sensor, pose = tussock.load_sensor("vlp-32c").with_(**quiet), tussock.Pose.at(0, 0, 1.2)
@@ -11,9 +10,9 @@ sensor, pose = tussock.load_sensor("vlp-32c").with_(**quiet), tussock.Pose.at(0,
 
 def yard(response: tussock.VegetationResponse | None) -> tussock.Scene:
     scene = tussock.Scene("yard")
-    scene.add(box((1.0, 8.0, 1.6)), name="hedge", tags=["vegetation"], response=response, position=(9, 0, 0.8))
-    scene.add(box((0.2, 12.0, 3.0)), name="wall", label="wall", position=(10.2, 0, 1.5))
-    scene.add(plane((60, 60)), name="ground", label="terrain")
+    scene.add(tussock.box((1.0, 8.0, 1.6)), name="hedge", tags=["vegetation"], response=response, position=(9, 0, 0.8))
+    scene.add(tussock.box((0.2, 12.0, 3.0)), name="wall", label="wall", position=(10.2, 0, 1.5))
+    scene.add(tussock.plane((60, 60)), name="ground", label="terrain")
     return scene
 
 

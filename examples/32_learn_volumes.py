@@ -6,12 +6,10 @@ The same from the command line:  tussock learn tree.npz --box ... --out tree.vol
 import numpy as np
 
 import tussock
-from tussock.plants.tree import tree
-from tussock.scene.primitives import box, plane
 
 real = tussock.Scene("a tree")
-real.add(plane((60, 60)), name="ground")
-oak = tree(height=5, crown_radius=1.5, crown_base=1.5, leaf_area=12, triangles=20_000, seed=4)
+real.add(tussock.plane((60, 60)), name="ground")
+oak = tussock.tree(height=5, crown_radius=1.5, crown_base=1.5, leaf_area=12, triangles=20_000, seed=4)
 real.add(oak, name="tree", position=(8, 0, 0))
 world, sensor = tussock.World(real), tussock.load_sensor("vlp-32c").with_(**{"beam.rays": 9})
 
@@ -29,8 +27,8 @@ tussock.plot_volumes(volumes, "tree.png", force=True)
 
 # Volumes are placed by shifting and turning them, meshes before and behind them count.
 scene = tussock.Scene("avenue")
-scene.add(plane((80, 80)), name="ground", label="terrain")
-wall = scene.add(box((0.2, 30, 3)), name="wall", label="wall", position=(20, 0, 1.5))
+scene.add(tussock.plane((80, 80)), name="ground", label="terrain")
+wall = scene.add(tussock.box((0.2, 30, 3)), name="wall", label="wall", position=(20, 0, 1.5))
 spots = tussock.Placements.of([[x - 8, y, 0] for x in (8, 13) for y in (-5, 0, 5)])
 trees = scene.add_volumes(tussock.load_volumes("tree.volumes"), name="trees", placements=spots)
 frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 1.8))

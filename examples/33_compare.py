@@ -6,15 +6,13 @@ The same from the command line:  tussock compare real.npz simulated.npz --box ..
 import numpy as np
 
 import tussock
-from tussock.plants.grass import grass_tile
-from tussock.scene.primitives import plane
 
 BINS = {"angle_bin": np.deg2rad(1.0), "range_bin": 0.1}  # wide ones: there are few pulses
 
 real = tussock.Scene("grass")
-real.add(plane((60, 60)), name="ground")
+real.add(tussock.plane((60, 60)), name="ground")
 tiles = tussock.Placements.of([[x, y, 0] for x in (6, 7, 8) for y in range(-3, 4)])
-real.add(grass_tile(blades=150, height=1.0, seed=1), name="grass", placements=tiles)
+real.add(tussock.grass_tile(blades=150, height=1.0, seed=1), name="grass", placements=tiles)
 world, sensor = tussock.World(real), tussock.load_sensor("vlp-16").with_(**{"beam.rays": 9})
 around = [5.5, -3.5, 0.05, 8.5, 3.5, 1.2]
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 
 import tussock
-from tussock.wire.recording import open_recording
 
 path = sys.argv[1] if len(sys.argv) > 1 else "run.pcap"
 if len(sys.argv) < 2:
     world, sensor = tussock.World(tussock.ready_scene("yard")), tussock.load_sensor("vlp-16")
-    with open_recording(path, sensor, force=True) as run:
+    with tussock.open_recording(path, sensor, force=True) as run:
         for frame in tussock.scan_range(world, sensor, tussock.Pose.at(0, 0, 2), start=0, end=0.4):
             run.write(frame)
 

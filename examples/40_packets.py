@@ -4,21 +4,17 @@ The same from the command line:  tussock scan yard --sensor hdl-32e --trajectory
 """
 
 import tussock
-from tussock import Pose, Trajectory
-from tussock.wire.captures.datagrams import read_datagrams
-from tussock.wire.recording import open_recording
-from tussock.wire.velodyne.decode import decode_packets
 
 world = tussock.World(tussock.ready_scene("yard"))
 sensor = tussock.load_sensor("hdl-32e")
-drive = Trajectory.through([0, 1], [Pose.at(-2, 0, 2), Pose.at(2, 0, 2)])
+drive = tussock.Trajectory.through([0, 1], [tussock.Pose.at(-2, 0, 2), tussock.Pose.at(2, 0, 2)])
 
-with open_recording("run.pcap", sensor, force=True) as run:
+with tussock.open_recording("run.pcap", sensor, force=True) as run:
     for frame in tussock.scan_range(world, sensor, drive, start=0, end=1):
         run.write(frame)
 
-datagrams = read_datagrams("run.pcap")
+datagrams = tussock.read_datagrams("run.pcap")
 data = datagrams.select(datagrams.port == 2368)
-raw = decode_packets(data.payloads())
+raw = tussock.decode_packets(data.payloads())
 print(f"{len(data)} packets in {data.times[-1] - data.times[0]:.3f} s: {raw.model.name}, {raw.mode} returns")
 print(f"{raw.returns:,} returns, the furthest at {raw.distance.max() * raw.model.distance_step_m:.1f} m")

@@ -7,9 +7,6 @@ import socket
 import threading
 
 import tussock
-from tussock import Pose
-from tussock.wire.addresses import Endpoint
-from tussock.wire.live import Outlet, stream
 
 receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 receiver.bind(("127.0.0.1", 0))
@@ -17,7 +14,9 @@ receiver.settimeout(10)
 port = receiver.getsockname()[1]
 
 world = tussock.World(tussock.ready_scene("yard"))
-outlet = Outlet(tussock.load_sensor("vlp-16"), Pose.at(0, 0, 2), to=Endpoint.parse(f"127.0.0.1:{port}"))
+outlet = tussock.Outlet(
+    tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 2), to=tussock.Endpoint.parse(f"127.0.0.1:{port}")
+)
 received: list[bytes] = []
 
 
@@ -28,7 +27,7 @@ def listen() -> None:
 
 listener = threading.Thread(target=listen)
 listener.start()
-(report,) = stream(world, [outlet], seconds=1.0, say=print)
+(report,) = tussock.stream(world, [outlet], seconds=1.0, say=print)
 receiver.sendto(b"end", receiver.getsockname())
 listener.join()
 receiver.close()

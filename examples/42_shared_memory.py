@@ -12,8 +12,7 @@ import sys
 
 import numpy as np
 
-from tussock.wire.shared.shared_memory import SharedSegment
-from tussock.wire.shared.shared_run import Command
+import tussock
 
 NAME = f"tussock-example-{os.getpid()}"
 command = f"stream yard --sensor vlp-16 --share {NAME} --lockstep --timeout 60".split()
@@ -21,7 +20,7 @@ start = "from tussock.cli.app import main; main()"
 simulator = subprocess.Popen([sys.executable, "-c", start, *command])
 
 # ---------------------------------------------------------------------------------------------------------------
-with SharedSegment.attach(NAME, wait=60, control=True) as shared:
+with tussock.SharedSegment.attach(NAME, wait=60, control=True) as shared:
     position = np.array([0.0, 0.0, 2.0])
     for _ in range(5):
         step = shared.await_step(timeout=60)
@@ -31,6 +30,6 @@ with SharedSegment.attach(NAME, wait=60, control=True) as shared:
         position += [0.5, 0.0, 0.0]
         shared.publish("pose_in", [*position, 0, 0, 0, 1])
         if step == 5:
-            shared.publish("command", [Command.STOP])
+            shared.publish("command", [tussock.Command.STOP])
         shared.answer(step)
 simulator.wait()

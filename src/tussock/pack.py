@@ -38,7 +38,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.version import VERSION
 from tussock.whole_files import check_writable, whole_file
 
-__all__ = ["Packed", "load_pack", "pack", "unpack"]
+__all__ = ["Packed", "load_pack", "save_pack", "unpack"]
 
 _FORMAT, _VERSION = "tussock pack", 1
 _MANIFEST = "manifest.json"
@@ -60,7 +60,7 @@ class Packed:
     versions: dict[str, str]
 
 
-def pack(
+def save_pack(
     scene: Scene,
     path: Path,
     *,

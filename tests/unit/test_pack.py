@@ -12,7 +12,7 @@ import pytest
 
 from tussock.errors import InputError, OutputError
 from tussock.files.formats import save_frame
-from tussock.pack import load_pack, pack, unpack
+from tussock.pack import load_pack, save_pack, unpack
 from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
@@ -38,7 +38,7 @@ def scene():
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
     file = tmp_path_factory.mktemp("pack") / "a.tussock"
-    pack(scene(), file, sensor=load_sensor("vlp-16").with_(**{"beam.rays": 9}), place=PATH, seed=42)
+    save_pack(scene(), file, sensor=load_sensor("vlp-16").with_(**{"beam.rays": 9}), place=PATH, seed=42)
     return file
 
 
@@ -58,7 +58,7 @@ def test_the_same_points_byte_for_byte(packed, tmp_path):
 
 def test_packing_twice_gives_the_same_bytes(packed, tmp_path):
     inside = load_pack(packed)
-    pack(inside.scene, tmp_path / "b.tussock", sensor=inside.sensor, place=inside.path, seed=inside.seed)
+    save_pack(inside.scene, tmp_path / "b.tussock", sensor=inside.sensor, place=inside.path, seed=inside.seed)
     assert (tmp_path / "b.tussock").read_bytes() == packed.read_bytes()
     assert fingerprint(inside.scene) == fingerprint(scene())
 
@@ -67,7 +67,7 @@ def test_a_table_pattern_travels_along(tmp_path):
     (tmp_path / "t.csv").write_text("azimuth_deg,elevation_deg,time_s\n0,-20,0\n10,-20,0.01\n20,-30,0.02\n")
     (tmp_path / "t.toml").write_text('[pattern]\nkind = "table"\nfile = "t.csv"\n')
     sensor = load_sensor(tmp_path / "t.toml")
-    pack(scene(), tmp_path / "t.tussock", sensor=sensor, place=Pose.at(0, 0, 2))
+    save_pack(scene(), tmp_path / "t.tussock", sensor=sensor, place=Pose.at(0, 0, 2))
     inside = load_pack(tmp_path / "t.tussock")
     (tmp_path / "t.csv").unlink()
     assert len(scan(inside.scene, inside.sensor, inside.path)) == 3
@@ -158,6 +158,6 @@ def test_unpack_leaves_full_folders_alone(packed, tmp_path):
     unpack(packed, tmp_path / "full", force=True)
     assert (tmp_path / "full" / "mine.txt").read_text() == "x"
     with pytest.raises(OutputError, match=r"ends in \.tussock"):
-        pack(scene(), tmp_path / "a.zip")
+        save_pack(scene(), tmp_path / "a.zip")
     with pytest.raises(InputError, match="no such file"):
         load_pack(tmp_path / "none.tussock")

@@ -1,1 +1,4 @@
-"""Cameras: depth, labels and colour pictures."""
+"""Cameras: depth, labels and colour pictures.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""The command line, one thin file a command."""
+"""The command line, one thin file a command.
+
+Inner: people use the names in `tussock`.
+"""

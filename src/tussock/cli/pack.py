@@ -23,14 +23,14 @@ def pack(
     from tussock.cli.console import out as console
     from tussock.cli.console import waiting
     from tussock.cli.sources import open_source
-    from tussock.pack import pack as write_pack
+    from tussock.pack import save_pack
     from tussock.whole_files import check_writable
 
     check_writable(out, force=force)
     source = open_source(scene)
     station = source.station(sensor, pose, trajectory, need_sensor=False)
     with waiting("packing"):
-        write_pack(source.scene, out, sensor=station.sensor, place=station.place, seed=seed, force=force)
+        save_pack(source.scene, out, sensor=station.sensor, place=station.place, seed=seed, force=force)
     console.print(f"wrote {out}, {out.stat().st_size / 2**20:.1f} MiB")
 
 

@@ -25,10 +25,10 @@ def scenes(
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
     from tussock.scene_files.scene_save import save_scene
-    from tussock.scenes.ready import ready_scene, ready_scene_names, ready_view
+    from tussock.scenes.ready import ready_scene, ready_view, scene_names
     from tussock.whole_files import check_writable
 
-    known = ready_scene_names()
+    known = scene_names()
     if name is None:
         if picture or save:
             raise InputError("scene: is required for a picture or a file; name one, for example `tussock scenes yard`")

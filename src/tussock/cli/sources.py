@@ -71,10 +71,10 @@ def _load(sensor: str) -> Sensor:
 
 def open_source(name: str) -> Source:
     """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
-    from tussock.scenes.ready import ready_pose, ready_scene, ready_scene_names
+    from tussock.scenes.ready import ready_pose, ready_scene, scene_names
 
     path = Path(name)
-    if name in ready_scene_names():
+    if name in scene_names():
         return Source(ready_scene(name), place=ready_pose(name))
     suffix = path.suffix.lower()
     if suffix == ".toml":
@@ -97,7 +97,7 @@ def open_source(name: str) -> Source:
         return Source(blend.scene, stations, no_sensor=none)
     if suffix:
         raise InputError.of("scene", f"must be a file ({', '.join(_SUFFIXES)}) or a ready scene", name)
-    raise InputError(f"scene {name!r}: no such ready scene; {nearest(name, ready_scene_names())}")
+    raise InputError(f"scene {name!r}: no such ready scene; {nearest(name, scene_names())}")
 
 
 def open_scene(name: str) -> Scene:

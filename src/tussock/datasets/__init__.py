@@ -1,1 +1,4 @@
-"""Labelled data sets in the layouts that people read."""
+"""Labelled data sets in the layouts that people read.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Frames and images to files and back."""
+"""Frames and images to files and back.
+
+Inner: people use the names in `tussock`.
+"""

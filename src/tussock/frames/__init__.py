@@ -1,1 +1,4 @@
-"""What comes out: frames, one row per return, truth beside measurement."""
+"""What comes out: frames, one row per return, truth beside measurement.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""The ground, and what is planted on it."""
+"""The ground, and what is planted on it.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""From scans of real places back to a scene."""
+"""From scans of real places back to a scene.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Plants, grown from a few numbers and a seed."""
+"""Plants, grown from a few numbers and a seed.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Pictures that people look at: everything that draws."""
+"""Pictures that people look at: everything that draws.
+
+Inner: people use the names in `tussock`.
+"""

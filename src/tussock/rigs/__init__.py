@@ -1,1 +1,4 @@
-"""Several sensors on one moving body."""
+"""Several sensors on one moving body.
+
+Inner: people use the names in `tussock`.
+"""

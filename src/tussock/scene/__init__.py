@@ -1,1 +1,4 @@
-"""What is out there: the model of a scene."""
+"""What is out there: the model of a scene.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Scenes, meshes, motion and volumes as files."""
+"""Scenes, meshes, motion and volumes as files.
+
+Inner: people use the names in `tussock`.
+"""

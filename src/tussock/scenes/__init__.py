@@ -1,1 +1,4 @@
-"""Ready scenes, by name."""
+"""Ready scenes, by name.
+
+Inner: people use the names in `tussock`.
+"""

@@ -19,7 +19,7 @@ from tussock.scenes.meadow import meadow
 from tussock.scenes.root import root
 from tussock.scenes.stands import rods, shrub_stand, stems
 
-__all__ = ["ready_pose", "ready_scene", "ready_scene_names", "ready_view"]
+__all__ = ["ready_pose", "ready_scene", "ready_view", "scene_names"]
 
 
 class _Ready(NamedTuple):
@@ -65,7 +65,7 @@ _READY: dict[str, _Ready] = {
 }  # fmt: skip
 
 
-def ready_scene_names() -> dict[str, str]:
+def scene_names() -> dict[str, str]:
     """The names that `ready_scene` knows, each with a line on what it is."""
     return {name: ready.meaning for name, ready in _READY.items()}
 

@@ -1,1 +1,4 @@
-"""What looks: scan pattern, beam, receiver and noise."""
+"""What looks: scan pattern, beam, receiver and noise.
+
+Inner: people use the names in `tussock`.
+"""

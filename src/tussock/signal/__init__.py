@@ -1,1 +1,4 @@
-"""What the receiver makes of hits: pure functions of numbers."""
+"""What the receiver makes of hits: pure functions of numbers.
+
+Inner: people use the names in `tussock`.
+"""

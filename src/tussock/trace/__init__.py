@@ -1,1 +1,4 @@
-"""Light meets the scene: hits, through Embree."""
+"""Light meets the scene: hits, through Embree.
+
+Inner: people use the names in `tussock`.
+"""

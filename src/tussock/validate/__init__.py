@@ -1,1 +1,4 @@
-"""The experiments of the papers, run again: one file each, with their numbers beside ours."""
+"""The experiments of the papers, run again: one file each, with their numbers beside ours.
+
+Inner: people use the names in `tussock`.
+"""

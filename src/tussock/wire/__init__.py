@@ -1,1 +1,4 @@
-"""Packets, logs and shared memory."""
+"""Packets, logs and shared memory.
+
+Inner: people use the names in `tussock`.
+"""

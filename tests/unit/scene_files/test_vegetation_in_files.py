@@ -8,7 +8,7 @@ import pytest
 from tussock.errors import InputError
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.pack import load_pack, pack
+from tussock.pack import load_pack, save_pack
 from tussock.poses import Pose
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.material import Material
@@ -80,7 +80,7 @@ def test_what_is_written_comes_back_bit_for_bit(tmp_path, volumes, plain_sensor)
 
 def test_a_pack_carries_them_too(tmp_path, volumes) -> None:
     scene = mixed(volumes)
-    pack(scene, tmp_path / "one.tussock")
+    save_pack(scene, tmp_path / "one.tussock")
     assert fingerprint(load_pack(tmp_path / "one.tussock").scene) == fingerprint(scene)
 
 

@@ -11,7 +11,7 @@ from tussock.errors import InputError
 from tussock.ground.relief import Relief
 from tussock.scenes.courtyard import grass_on, trees_on
 from tussock.scenes.forest_trail import trail_line
-from tussock.scenes.ready import ready_scene, ready_scene_names
+from tussock.scenes.ready import ready_scene, scene_names
 from tussock.scenes.root import root
 
 
@@ -78,7 +78,7 @@ def test_same_seed_same_scene():
 
 
 def test_unknown_names_and_options():
-    assert set(ready_scene_names()) >= {"courtyard", "meadow", "yard"}
+    assert set(scene_names()) >= {"courtyard", "meadow", "yard"}
     with pytest.raises(InputError, match="did you mean 'meadow'"):
         ready_scene("medow")
     with pytest.raises(InputError, match="unknown option 'sed'; did you mean 'seed'"):

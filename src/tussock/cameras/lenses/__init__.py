@@ -1,1 +1,4 @@
-"""How points become pixels and pixels become rays."""
+"""How points become pixels and pixels become rays.
+
+Inner: people use the names in `tussock`.
+"""

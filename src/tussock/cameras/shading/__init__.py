@@ -1,1 +1,4 @@
-"""What a pixel looks like: light, surfaces, the air between."""
+"""What a pixel looks like: light, surfaces, the air between.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""How returns are divided into volumes."""
+"""How returns are divided into volumes.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Scans of other people's sensors as pulses."""
+"""Scans of other people's sensors as pulses.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""One experiment of the papers a file."""
+"""One experiment of the papers a file.
+
+Inner: people use the names in `tussock`.
+"""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tussock.plots.report_figures import BLUE, GREY, plotting
 from tussock.poses import Pose
-from tussock.scenes.ready import ready_scene, ready_scene_names
+from tussock.scenes.ready import ready_scene, scene_names
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.threads import cores
@@ -32,7 +32,7 @@ def _run(trial: Trial) -> Outcome:
     place, sensor = Pose.at(0.0, 0.0, 2.0), load_sensor("hdl-64e-mavs")
     rounds = 1 if trial.quick else 5
     # The large root would take most of a quick run's time; the courtyard is ready in seconds.
-    names = [n for n in THEIR_TRIANGLES if n in ready_scene_names() and not (trial.quick and n == "root")]
+    names = [n for n in THEIR_TRIANGLES if n in scene_names() and not (trial.quick and n == "root")]
     rows: list[tuple[Any, ...]] = []
     criteria: list[Criterion] = []
     figures: tuple[Figure, ...] = ()

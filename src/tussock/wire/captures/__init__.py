@@ -1,1 +1,4 @@
-"""Captures of network traffic: datagrams from pcap and pcapng files, and into them."""
+"""Captures of network traffic: datagrams from pcap and pcapng files, and into them.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""ROS 2 messages and logs."""
+"""ROS 2 messages and logs.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Arrays shared with other programs on this machine."""
+"""Arrays shared with other programs on this machine.
+
+Inner: people use the names in `tussock`.
+"""

@@ -1,1 +1,4 @@
-"""Velodyne packets, out and in."""
+"""Velodyne packets, out and in.
+
+Inner: people use the names in `tussock`.
+"""
