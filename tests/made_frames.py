@@ -36,7 +36,7 @@ def made_frame(
         both = hit & (case < 2)
         number = np.where(hit, 1, 0) + both
         pulse = np.repeat(np.arange(count), number)
-        second = np.concatenate([[False], pulse[1:] == pulse[:-1]])
+        second = np.concatenate([[False], pulse[1:] == pulse[:-1]])[: len(pulse)]
         kind = np.where(second, KINDS.index("last"), KINDS.index("strongest"))
         steps = np.where(second & (case[pulse] == 0), far[pulse], near[pulse])
     else:

@@ -1,5 +1,7 @@
 """The catalogue of sensors: one TOML file each in `datasheets/`, and the user's own files beside it.
 
+The metadata of an Ouster unit (.json) is a sensor too (`tussock.sensors.ouster_unit`).
+
 A user's file holds a whole sensor, or starts from another one: ``base = "hdl-32e"`` (or the path of a file)
 and then only the keys that differ. Tables are merged key by key; a pattern of another kind replaces the
 base's.
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tussock.errors import InputError, nearest
+from tussock.sensors.ouster_unit import read_unit, unit_table
 from tussock.sensors.sensor import Sensor
 from tussock.settings import read_toml
 
@@ -32,7 +35,7 @@ def sensor_names() -> tuple[str, ...]:
 
 
 def load_sensor(name_or_path: str | Path) -> Sensor:
-    """A sensor by its name in the catalogue (in any case) or from a TOML file."""
+    """A sensor by its name in the catalogue (in any case), from a TOML file, or from an Ouster's metadata (.json)."""
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and not _is_path(name_or_path):
         name = _known_name(name_or_path)
@@ -43,14 +46,16 @@ def load_sensor(name_or_path: str | Path) -> Sensor:
 
 
 def _is_path(text: str) -> bool:
-    return text.lower().endswith(".toml") or "/" in text or "\\" in text
+    return text.lower().endswith((".toml", ".json")) or "/" in text or "\\" in text
 
 
 def _known_name(text: str) -> str:
     name = text.strip().lower().replace("_", "-").replace(" ", "-")
     if name not in sensor_names():
         remedy = nearest(name, sensor_names())
-        raise InputError(f"sensor: {text!r} is not in the catalogue; {remedy} (or give a .toml file)")
+        raise InputError(
+            f"sensor: {text!r} is not in the catalogue; {remedy} (or give a file: .toml, or an Ouster's .json)"
+        )
     return name
 
 
@@ -68,7 +73,7 @@ def _resolved(path: Path, above: tuple[Path, ...]) -> Table:
         raise InputError(
             "the file is its own base, through " + " -> ".join(p.name for p in above), field="base", source=path
         )
-    table = _with_whole_paths(read_toml(path), path)
+    table = unit_table(read_unit(path)) if path.suffix.lower() == ".json" else _with_whole_paths(read_toml(path), path)
     base = table.pop("base", None)
     if base is None:
         return table

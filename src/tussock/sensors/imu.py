@@ -70,10 +70,10 @@ class Imu(Settings):
         number = np.arange(samples.start, samples.stop)
         time = number / self.rate_hz
         force, rate = _felt(path, time, np.array(self.position_m))
-        for values, density, axis in ((force, self.accelerometer_noise, 0), (rate, self.gyroscope_noise, 3)):
-            if density:
-                noise = normal_array(seed, Purpose.IMU, axis + np.arange(3)[None, :], number[:, None])
-                values += density * np.sqrt(self.rate_hz) * noise
+        if self.accelerometer_noise or self.gyroscope_noise:
+            noise = np.sqrt(self.rate_hz) * normal_array(seed, Purpose.IMU, np.arange(6)[None, :], number[:, None])
+            force += self.accelerometer_noise * noise[:, :3]
+            rate += self.gyroscope_noise * noise[:, 3:]
         return ImuReadings(time, force, rate)
 
 

@@ -27,7 +27,7 @@ from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
 from tussock.wire.ros.messages import RosMessages
 from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
-from tussock.wire.velodyne.models import DATA_PORT, mode_of, model_of, speaks_packets
+from tussock.wire.velodyne.models import DATA_PORT, MODELS, mode_of, model_of, speaks_packets
 from tussock.wire.velodyne.position import DATA_PER_POSITION, POSITION_PORT, GeoOrigin, position_packets
 
 __all__ = ["RECORDING_SUFFIXES", "PositionClock", "Recording", "check_recording", "open_recording", "pose_times"]
@@ -78,7 +78,7 @@ def open_recording(
     if path.suffix not in RECORDING_SUFFIXES:
         raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
     packets = PacketEncoder(sensor, epoch=epoch) if speaks_packets(sensor) else None
-    messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets else sensor.name)
+    messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets in MODELS else sensor.name)
     opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
     with opened(path, messages, force=force) as log:
         run = _RosRecording(log, messages, packets, sensor.frame_period)

@@ -102,5 +102,5 @@ def mode_of(sensor: Sensor) -> ReturnMode:
 
 
 def speaks_packets(sensor: Sensor) -> bool:
-    """Whether a sensor has packets, and its receiver a mode that they carry."""
-    return sensor.packets is not None and sensor.receiver.mode in _RECEIVER_MODES
+    """Whether a sensor has packets of this family, and its receiver a mode that they carry."""
+    return sensor.packets in MODELS and sensor.receiver.mode in _RECEIVER_MODES

@@ -1,0 +1,1 @@
+"""Ouster packets, out and in."""

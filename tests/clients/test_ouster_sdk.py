@@ -1,0 +1,195 @@
+"""Ouster's own SDK reads our packets and metadata, and reads real captures as our decoder does."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from made_frames import made_frame
+from tussock.poses import Pose
+from tussock.sensors.catalogue import load_sensor, sensor_names
+from tussock.sensors.ouster_unit import parse_unit, read_unit
+from tussock.wire.ouster.decode import OusterScan, decode_imu, decode_scans, packet_size
+from tussock.wire.ouster.encode import OusterEncoder
+from tussock.wire.ouster.metadata import metadata
+from tussock.wire.ouster.models import unit_of
+from tussock.wire.ouster.profiles import PROFILES
+
+core = pytest.importorskip(
+    "ouster.sdk.core", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
+)
+
+RECORDED = Path(__file__).parents[3] / "shared" / "data" / "ouster"
+CAPTURES = {
+    "OS-1-128_v2.3.0_1024x10_lb_n3": "OS-1-128_v2.3.0_1024x10",
+    "OS-0-32-U1_v2.2.0_1024x10": "OS-0-32-U1_v2.2.0_1024x10",
+}
+OUSTERS = [name for name in sensor_names() if (load_sensor(name).packets or "").startswith("ouster")]
+FORMATS = [
+    ("ouster-legacy", "strongest"),
+    ("ouster-rng19", "strongest"),
+    ("ouster-rng19", "strongest+last"),
+    ("ouster-rng15", "strongest"),
+    ("ouster-rng15", "strongest+last"),
+]
+
+
+def info_of(unit) -> object:
+    return core.SensorInfo(json.dumps(metadata(unit)))
+
+
+def their_frame(payloads: np.ndarray, info) -> object:
+    form = core.PacketFormat(info)
+    frame, batcher = core.LidarFrame(info), core.FrameBatcher(info)
+    for payload in payloads:
+        packet = core.LidarPacket(form)
+        packet.buf[:] = payload
+        assert packet.validate(info) == core.PacketValidationFailure.NONE
+        batcher.batch(packet, frame)
+    return frame
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
+def test_every_bit_is_where_the_sdk_looks_for_it(profile) -> None:
+    """Bytes by chance, as many packets as there are bits: each field is read as the SDK reads it."""
+    info = core.SensorInfo.from_default(core.LidarMode._1024x10)
+    form = info.format
+    form.udp_profile_lidar = getattr(core.UDPProfileLidar, profile.name)
+    info.format = form
+    theirs = core.PacketFormat(info)
+    assert theirs.lidar_packet_size == profile.size(64)
+    assert (theirs.packet_header_size, theirs.col_header_size, theirs.col_size) == (
+        profile.header, profile.column_header, profile.column(64),
+    )  # fmt: skip
+    known = {name for name in theirs.fields if not name.startswith("RAW32")}
+    assert {field.name for field in profile.fields} == known
+    unit = unit_of(load_sensor("os1-64").with_(packets="ouster-legacy"))
+    unit = type(unit)(**{**vars(unit), "profile": profile.name})
+    payload = np.random.default_rng(3).integers(0, 256, profile.size(64), np.uint8)
+    column = profile.header + np.arange(16) * profile.column(64)
+    for number, at in enumerate(column):
+        payload[at + 8 : at + 10] = [number, 0]
+        payload[at + 10] |= 0 if profile.legacy else 1
+        if profile.legacy:
+            payload[at + 10 : at + 12] = 5
+            payload[at + profile.column(64) - 4] |= 1
+    scan = decode_scans(payload[None], unit)[0]
+    for name in known:
+        np.testing.assert_array_equal(scan.fields[name][:, :16], theirs.packet_field(name, payload))
+    for head, ours in ((core.ColHeader.TIMESTAMP, scan.timestamp), (core.ColHeader.STATUS, scan.status)):
+        np.testing.assert_array_equal(ours[:16], theirs.packet_header(head, payload))
+    assert scan.number == theirs.frame_id(payload)
+
+
+@pytest.mark.parametrize("name", OUSTERS)
+@pytest.mark.parametrize(("packets", "mode"), FORMATS)
+def test_their_points_are_our_frame(name: str, packets: str, mode: str) -> None:
+    """All lasers, both returns: within 1 mm plus the format's step, and nothing more or less."""
+    sensor = load_sensor(name).with_(packets=packets, **{"receiver.mode": mode, "receiver.max_range_m": 120.0})
+    frame = made_frame(sensor, 3, returns="dual" if mode == "strongest+last" else "strongest")
+    encoder = OusterEncoder(sensor)
+    info = info_of(encoder.unit)
+    theirs = their_frame(encoder.encode(frame)["data"].payloads, info)
+    assert theirs.frame_id == 3 and theirs.complete()
+    step = 8e-3 if packets == "ouster-rng15" else 1e-3
+    project = core.XYZLut(info, use_extrinsics=False)
+    column = frame.pulse // sensor.lasers
+    for number, field in enumerate(("RANGE", "RANGE2")[: encoder.profile.returns], 1):
+        rows = frame.return_number == number
+        assert np.count_nonzero(theirs.field(field)) == rows.sum()
+        points = project(theirs.field(field))[frame.laser[rows], column[rows]]
+        assert np.linalg.norm(points - frame.xyz[rows], axis=1).max() <= 1e-3 + step
+        assert len(np.unique(frame.laser[rows])) == sensor.lasers
+    stamps = theirs.timestamp.astype(np.int64) - round(encoder.epoch * 1e9)
+    np.testing.assert_allclose(
+        stamps * 1e-9, (3 + np.arange(encoder.unit.columns) / encoder.unit.columns) / 10, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("name", OUSTERS)
+def test_metadata_is_understood_both_ways(name: str) -> None:
+    unit = unit_of(load_sensor(name))
+    info = info_of(unit)
+    assert core.parse_and_validate_metadata(json.dumps(metadata(unit)))[1].critical == []
+    assert (info.prod_line, info.sn, info.fw_rev) == (unit.product, unit.serial, unit.firmware)
+    np.testing.assert_array_equal(info.beam_altitude_angles, unit.altitude_deg)
+    assert list(info.format.pixel_shift_by_row) == list(unit.shift)
+    again = parse_unit(json.loads(info.to_json_string()), "the SDK's")
+    assert type(unit)(**{**vars(again), "firmware": unit.firmware}) == unit
+
+
+def test_their_default_sensor_is_our_first_generation() -> None:
+    """ouster-sdk's design values of an OS1-64 make the same points as ours."""
+    default = core.SensorInfo.from_default(core.LidarMode._1024x10)
+    sensor = load_sensor("os1-64")
+    frame = made_frame(sensor, 0)
+    encoder = OusterEncoder(sensor)
+    theirs = their_frame(encoder.encode(frame)["data"].payloads, info_of(encoder.unit))
+    points = core.XYZLut(default, use_extrinsics=False)(theirs.field("RANGE"))[frame.laser, frame.pulse // 64]
+    assert np.linalg.norm(points - frame.xyz, axis=1).max() <= 2e-3
+
+
+def test_inertial_packets() -> None:
+    sensor = load_sensor("os1-128").with_(**{"imu.accelerometer_noise": 0.0, "imu.gyroscope_noise": 0.0})
+    encoder = OusterEncoder(sensor)
+    sent = encoder.encode(made_frame(sensor, 1, pose=Pose.at(pitch=np.pi / 6)))["imu"]
+    form = core.PacketFormat(info_of(encoder.unit))
+    assert form.imu_packet_size == sent.payloads.shape[1]
+    assert len(sent) == 10
+    for number, payload in enumerate(sent.payloads):
+        assert form.imu_accel_ts(payload) == form.imu_gyro_ts(payload) == form.imu_sys_ts(payload)
+        assert form.imu_accel_ts(payload) - encoder.epoch * 1e9 == pytest.approx((0.1 + number * 0.01) * 1e9, abs=300)
+        assert form.imu_la_x(payload) == pytest.approx(-0.5, abs=1e-6)
+        assert form.imu_la_z(payload) == pytest.approx(np.sqrt(0.75), abs=1e-6)
+        assert form.imu_av_z(payload) == 0
+
+
+def recorded(name: str) -> tuple[Path, Path]:
+    capture, document = RECORDED / f"{name}.pcap", RECORDED / f"{CAPTURES[name]}.json"
+    if not capture.exists():
+        pytest.skip(f"needs {capture} (ouster-sdk's test data, tests/pcaps in its repository)")
+    return capture, document
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_real_captures_field_by_field(name: str) -> None:
+    pcap = pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
+    capture, document = recorded(name)
+    unit, info = read_unit(document), core.SensorInfo(document.read_text())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        packets = [packet for _, packet in pcap.PcapPacketSource(str(capture), meta=[str(document)])]
+    lidar = [packet for packet in packets if isinstance(packet, core.LidarPacket)]
+    inertial = [packet for packet in packets if isinstance(packet, core.ImuPacket)]
+    scans = decode_scans(np.stack([packet.buf[: packet_size(unit)] for packet in lidar]), unit)
+    theirs, frame, batcher = {}, core.LidarFrame(info), core.FrameBatcher(info)
+    for packet in lidar:
+        batcher.batch(packet, frame)
+        theirs[frame.frame_id] = frame
+        if batcher.batched_packets() == 0 or frame.complete():
+            frame = core.LidarFrame(info)
+    assert len(scans) >= 1
+    for scan in scans:
+        compare(scan, theirs[scan.number], info)
+    ours = decode_imu(np.stack([packet.buf[:48] for packet in inertial]))
+    form = core.PacketFormat(info)
+    for row, packet in enumerate(inertial):
+        assert ours.time[row] == pytest.approx(form.imu_accel_ts(packet.buf) * 1e-9)
+        felt = [form.imu_la_x(packet.buf), form.imu_la_y(packet.buf), form.imu_la_z(packet.buf)]
+        np.testing.assert_allclose(ours.force[row] / 9.80665, felt, rtol=1e-6)
+        turned = [form.imu_av_x(packet.buf), form.imu_av_y(packet.buf), form.imu_av_z(packet.buf)]
+        np.testing.assert_allclose(np.rad2deg(ours.rate[row]), turned, rtol=1e-6)
+
+
+def compare(scan: OusterScan, theirs, info) -> None:
+    for name in theirs.fields:
+        np.testing.assert_array_equal(scan.fields[name], theirs.field(name), err_msg=name)
+        assert scan.fields[name].dtype == theirs.field(name).dtype
+    np.testing.assert_array_equal(scan.timestamp, theirs.timestamp)
+    np.testing.assert_array_equal(scan.status, theirs.status)
+    points = core.XYZLut(info, use_extrinsics=False)(theirs.field("RANGE"))
+    np.testing.assert_allclose(scan.xyz(), points, atol=1e-9)
