@@ -136,7 +136,9 @@ class _Reader:
     def _numbers(self, field: str) -> tuple[float, ...]:
         values = self._flat.get(field)
         if values is None:
-            raise InputError("is missing", field=field, source=self._source, remedy="is this the metadata of an Ouster sensor?")
+            raise InputError(
+                "is missing", field=field, source=self._source, remedy="is this the metadata of an Ouster sensor?"
+            )
         try:
             numbers = tuple(float(value) for value in values)
         except (TypeError, ValueError):
