@@ -48,6 +48,11 @@ class Purpose(IntEnum):
     IMAGE_NOISE = 11
     PIXEL_SAMPLE = 12
     IMU = 20
+    GPS = 40
+    COMPASS = 41
+    ODOMETRY = 42
+    IMU = 43
+    SITE = 44
 
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57

@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"files", "wire"},
     {"cameras", "runs", "pack", "blender"},
     {"rigs"},
+    {"drive"},
     {"learn"},
     {"plots"},
     {"datasets", "viewer"},

@@ -1,0 +1,1 @@
+"""Driving: a vehicle that sees the scene only through its simulated sensors, and finds its way."""

@@ -1,0 +1,1 @@
+"""The autonomy of Goodin et al. 2018: register, map, plan, follow; each step can be replaced."""

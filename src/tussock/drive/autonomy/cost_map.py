@@ -1,0 +1,180 @@
+"""The cost map of Goodin et al. 2018, eq (8): how high above the ground is what was seen in each cell.
+
+    c = min(100·h/h_max, 100),   h_max = 1.5 m
+
+(the paper prints max where min is meant). Cells of 0.5 m, 400 × 400 of them; a cell keeps the highest cost that any
+point has given it; what was never seen costs nothing. Points higher than ``overhead_m`` are passed under and left out.
+
+h is measured from the ground, which the vehicle does not know either. Three ways to have it:
+
+    seen     the lowest point of the same frame within a metre or so, where it lies no higher than ground can rise from
+             the wheels on; elsewhere the plane through the wheels
+    wheels   the plane through the wheels; all there is for a scanner of one plane
+    survey   a height map of the ground that somebody has made before, here the scene's own
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tussock.drive.autonomy.estimate import Estimate
+from tussock.drive.site.ground import Ground, height_near
+from tussock.kernels import kernel
+from tussock.sensors.sensor import Sensor
+from tussock.settings import Settings
+
+__all__ = ["CostMap", "GroundSource", "MapSettings", "height_cost"]
+
+GroundSource = Literal["auto", "seen", "wheels", "survey"]
+Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+_NOTHING = np.float32(1e9)
+_GROUND_CELL = 1.0
+
+
+class MapSettings(Settings):
+    cells: Annotated[int, Field(ge=8, le=8000)] = 400
+    """along each side"""
+    cell_m: Above = 0.5
+    max_height_m: Above = 1.5
+    """h_max: the highest vegetation that the vehicle goes through"""
+    overhead_m: float | None = 2.6
+    """what is higher above the ground is passed under; none: everything counts, as in the paper"""
+    ground: GroundSource = "auto"
+    """auto: seen, or wheels where all of a sensor's beams lie within ±1°"""
+    ground_rise: Annotated[float, Field(ge=0.0, le=2.0)] = 0.12
+    """metres a metre by which ground may rise from the wheels on"""
+    nearest_m: Annotated[float, Field(ge=0.0)] = 1.0
+    """points this near to the vehicle's middle are its own and left out"""
+
+
+def height_cost(height: Any, max_height: float) -> Any:
+    """Eq (8): the cost 0 to 100 of heights [m] above the ground."""
+    return np.minimum(100.0 * np.maximum(height, 0.0) / max_height, 100.0)
+
+
+class CostMap:
+    """Costs around ``centre`` [m]."""
+
+    def __init__(self, settings: MapSettings, centre: tuple[float, float]) -> None:
+        self.settings = settings
+        n, cell = settings.cells, settings.cell_m
+        # On a multiple of the cell, so that maps with the same cells can be laid over one another.
+        self.low_x, self.low_y = (float(np.round(c / cell) * cell - 0.5 * n * cell) for c in centre)
+        self.costs: NDArray[np.float32] = np.zeros((n, n), np.float32)
+        """0 to 100, shape (along x, along y)"""
+        self.seen: NDArray[np.bool_] = np.zeros((n, n), np.bool_)
+        """whether any point fell into the cell"""
+        coarse = int(np.ceil(n * cell / _GROUND_CELL))
+        self._lowest = np.empty((coarse, coarse), np.float32)
+
+    @property
+    def cell(self) -> float:
+        """[m]"""
+        return self.settings.cell_m
+
+    @property
+    def high(self) -> tuple[float, float]:
+        """greatest x and y [m]"""
+        side = self.cell * len(self.costs)
+        return self.low_x + side, self.low_y + side
+
+    def index(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """The cell that a place [m] lies in, which may be outside."""
+        i = np.floor((np.asarray(x) - self.low_x) / self.cell).astype(int)
+        j = np.floor((np.asarray(y) - self.low_y) / self.cell).astype(int)
+        return i, j
+
+    def middle(self, i: Any, j: Any) -> tuple[Any, Any]:
+        """Middles of cells [m]."""
+        return self.low_x + (np.asarray(i) + 0.5) * self.cell, self.low_y + (np.asarray(j) + 0.5) * self.cell
+
+    def holds(self, x: float, y: float) -> bool:
+        return bool(self.low_x <= x < self.high[0] and self.low_y <= y < self.high[1])
+
+    def block(self, x: float, y: float) -> None:
+        """Give the cell at a place [m] the highest cost, as a bumper does that has met something."""
+        i, j = self.index(x, y)
+        if 0 <= i < len(self.costs) and 0 <= j < len(self.costs):
+            self.costs[i, j], self.seen[i, j] = 100.0, True
+
+    def add(
+        self, points: NDArray[np.float32], estimate: Estimate, *, ground: GroundSource = "seen",
+        survey: Ground | None = None,
+    ) -> NDArray[np.float32]:  # fmt: skip
+        """Add registered points (n, 3) [m], seen from where the vehicle is; their heights above ground [m] (n,)."""
+        s = self.settings
+        heights = np.empty(len(points), np.float32)
+        overhead = np.inf if s.overhead_m is None else s.overhead_m
+        here = (estimate.x, estimate.y)
+        if ground == "survey" and survey is not None:
+            _above_survey(points, here, survey, heights)
+        elif ground == "seen":
+            self._lowest.fill(_NOTHING)
+            _above_seen(points, here, s.ground_rise, self.low_x, self.low_y, self._lowest, heights)
+        else:
+            heights[:] = points[:, 2]
+        _add(
+            points, heights, here, self.low_x, self.low_y, self.cell, s.max_height_m, overhead, s.nearest_m,
+            self.costs, self.seen,
+        )  # fmt: skip
+        return heights
+
+
+def ground_source(chosen: GroundSource, sensor: Sensor) -> GroundSource:
+    """What ``auto`` means for a sensor."""
+    if chosen != "auto":
+        return chosen
+    z = sensor.pulses(0).directions[:, 2]
+    return "wheels" if float(np.abs(z).max()) < np.sin(np.deg2rad(1.0)) else "seen"
+
+
+@kernel
+def _above_seen(
+    points: Any, here: Any, rise: float, low_x: float, low_y: float, lowest: Any, heights: Any
+) -> None:  # fmt: skip
+    n = len(lowest)
+    for k in range(len(points)):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        i, j = int(np.floor((x - low_x) / _GROUND_CELL)), int(np.floor((y - low_y) / _GROUND_CELL))
+        if 0 <= i < n and 0 <= j < n and z < lowest[i, j]:
+            away = np.sqrt((x - here[0]) ** 2 + (y - here[1]) ** 2)
+            if z <= 0.3 + rise * away:
+                lowest[i, j] = z
+    for k in range(len(points)):
+        i = int(np.floor((points[k, 0] - low_x) / _GROUND_CELL))
+        j = int(np.floor((points[k, 1] - low_y) / _GROUND_CELL))
+        ground = _NOTHING
+        for p in range(max(i - 1, 0), min(i + 2, n)):
+            for q in range(max(j - 1, 0), min(j + 2, n)):
+                ground = min(ground, lowest[p, q])
+        heights[k] = points[k, 2] - (ground if ground < _NOTHING else np.float32(0.0))
+
+
+@kernel
+def _above_survey(points: Any, here: Any, survey: Any, heights: Any) -> None:
+    below = height_near(survey, here[0], here[1])
+    for k in range(len(points)):
+        heights[k] = points[k, 2] + below - height_near(survey, points[k, 0], points[k, 1])
+
+
+@kernel
+def _add(
+    points: Any, heights: Any, here: Any, low_x: float, low_y: float, cell: float, top: float, overhead: float,
+    nearest: float, costs: Any, seen: Any,
+) -> None:  # fmt: skip
+    n = len(costs)
+    for k in range(len(points)):
+        x, y = points[k, 0], points[k, 1]
+        i, j = int(np.floor((x - low_x) / cell)), int(np.floor((y - low_y) / cell))
+        if not (0 <= i < n and 0 <= j < n) or (x - here[0]) ** 2 + (y - here[1]) ** 2 < nearest * nearest:
+            continue
+        seen[i, j] = True
+        h = heights[k]
+        if h <= overhead:
+            cost = np.float32(min(100.0 * max(h, 0.0) / top, 100.0))
+            if cost > costs[i, j]:
+                costs[i, j] = cost

@@ -1,0 +1,152 @@
+"""The autonomy in one piece: what a frame and the small sensors' readings become, step by step, up to a command.
+
+Every step is a function that can be replaced by one's own:
+
+    register(frame, estimate, mount) -> points (n, 3)
+    add(cost_map, points, estimate) -> None
+    plan(cost_map, (x, y), goal) -> path (k, 2) or None
+    follow(path, estimate, cost_ahead) -> Command
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.drive.autonomy.cost_map import CostMap, GroundSource, MapSettings
+from tussock.drive.autonomy.estimate import Estimate, Estimator
+from tussock.drive.autonomy.following import Command, FollowSettings, follow
+from tussock.drive.autonomy.planning import PlanSettings, plan
+from tussock.drive.autonomy.registration import register
+from tussock.drive.sensing.readings import Readings
+from tussock.drive.site.ground import Ground
+from tussock.drive.vehicles.vehicle import Vehicle
+from tussock.errors import InputError
+from tussock.frames.frame import Frame
+from tussock.poses import Pose
+from tussock.settings import Settings
+
+__all__ = ["Autonomy", "AutonomySettings", "Steps", "Thought"]
+
+Point = tuple[float, float]
+FloatArray = NDArray[np.float64]
+
+
+class AutonomySettings(Settings):
+    map: MapSettings = MapSettings()
+    plan: PlanSettings = PlanSettings()
+    follow: FollowSettings = FollowSettings()
+    back_off_s: float = 1.5
+    """how long the vehicle reverses after it has run into something"""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The user's own functions; what is None is done as the paper does it."""
+
+    register: Callable[[Frame, Estimate, Pose], NDArray[np.float32]] | None = None
+    add: Callable[[CostMap, NDArray[np.float32], Estimate], None] | None = None
+    plan: Callable[[CostMap, Point, Point], FloatArray | None] | None = None
+    follow: Callable[[FloatArray, Estimate, float], Command] | None = None
+
+
+@dataclass
+class Thought:
+    """What came of one step."""
+
+    command: Command
+    estimate: Estimate
+    path: FloatArray | None
+    """[m] (k, 2), None where there is no way to the goal"""
+    points: NDArray[np.float32]
+    """registered, shape (n, 3)"""
+    replanned: bool = False
+
+
+@dataclass
+class Autonomy:
+    """The vehicle's mind during one drive: it knows its sensors' readings and nothing of the scene."""
+
+    vehicle: Vehicle
+    settings: AutonomySettings
+    cost_map: CostMap
+    estimator: Estimator
+    mount: Pose
+    """``T_body_sensor``"""
+    ground: GroundSource = "seen"
+    survey: Ground | None = None
+    steps: Steps = field(default_factory=Steps)
+    path: FloatArray | None = None
+    plans: int = 0
+    _planned_at: float = -np.inf
+    _planned_for: Point | None = None
+    _back_until: float = -np.inf
+
+    def think(self, frame: Frame, readings: Readings, end: float, goal: Point) -> Thought:
+        """From what was sensed up to ``end`` [s] to the next command."""
+        estimate = self.estimator.update(readings, end)
+        points = (self.steps.register or register)(frame, estimate, self.mount)
+        if self.steps.add is not None:
+            self.steps.add(self.cost_map, points, estimate)
+        else:
+            self.cost_map.add(points, estimate, ground=self.ground, survey=self.survey)
+        if end < self._back_until:
+            return Thought(Command(-0.5 * self.vehicle.max_reverse_m_s, 0.0), estimate, self.path, points)
+        replanned = self._plan_if_due(estimate, goal)
+        if self.path is None:
+            return Thought(Command(0.0, 0.0), estimate, None, points, replanned)
+        ahead = self._cost_ahead(estimate)
+        if self.steps.follow is not None:
+            command = Command(*self.steps.follow(self.path, estimate, ahead))
+        else:
+            command = follow(self.path, estimate, self.vehicle, self.settings.follow, ahead)
+        return Thought(command, estimate, self.path, points, replanned)
+
+    def bumped(self, estimate: Estimate, *, ahead: bool) -> None:
+        """The bumper was touched: what stands there is marked, and the vehicle backs off and plans anew."""
+        way = 1.0 if ahead else -1.0
+        c, s = np.cos(estimate.yaw), np.sin(estimate.yaw)
+        reach = way * (0.5 * self.vehicle.length_m + 0.5 * self.cost_map.cell)
+        for beside in np.linspace(-0.5, 0.5, 5) * self.vehicle.width_m:
+            self.cost_map.block(estimate.x + reach * c - beside * s, estimate.y + reach * s + beside * c)
+        self._planned_at = -np.inf
+        if ahead:
+            self._back_until = estimate.time + self.settings.back_off_s
+
+    def _plan_if_due(self, estimate: Estimate, goal: Point) -> bool:
+        due = estimate.time - self._planned_at >= self.settings.plan.every_s - 1e-9 or goal != self._planned_for
+        if not due and not self._path_blocked(estimate):
+            return False
+        here = (estimate.x, estimate.y)
+        if self.steps.plan is not None:
+            self.path = self.steps.plan(self.cost_map, here, goal)
+            if self.path is not None and (np.ndim(self.path) != 2 or np.shape(self.path)[1] != 2 or not len(self.path)):
+                raise InputError.of("plan", "must return a path (k, 2) [m] or None", np.shape(self.path))
+        else:
+            self.path = plan(self.cost_map, here, goal, self.settings.plan, 0.5 * self.vehicle.width_m)
+        self._planned_at, self._planned_for = estimate.time, goal
+        self.plans += 1
+        return True
+
+    def _path_blocked(self, estimate: Estimate) -> bool:
+        """Whether something lethal has come up on the path ahead."""
+        costs = self._costs_on_path(estimate, np.inf)
+        return bool(len(costs) and costs.max() >= self.settings.plan.lethal)
+
+    def _cost_ahead(self, estimate: Estimate) -> float:
+        costs = self._costs_on_path(estimate, 2 * self.settings.follow.ahead_m)
+        return float(costs.max()) if len(costs) else 0.0
+
+    def _costs_on_path(self, estimate: Estimate, within: float) -> NDArray[np.float32]:
+        if self.path is None:
+            return np.empty(0, np.float32)
+        away = np.hypot(self.path[:, 0] - estimate.x, self.path[:, 1] - estimate.y)
+        ahead = np.arange(len(away)) >= int(away.argmin())
+        chosen = self.path[ahead & (away <= within)]
+        i, j = self.cost_map.index(chosen[:, 0], chosen[:, 1])
+        n = len(self.cost_map.costs)
+        inside = (i >= 0) & (j >= 0) & (i < n) & (j < n)
+        return self.cost_map.costs[i[inside], j[inside]]

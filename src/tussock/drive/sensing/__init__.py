@@ -1,0 +1,1 @@
+"""The sensors beside the LIDAR: GPS, compass, odometry, IMU, each with the errors of its data sheet."""

@@ -1,0 +1,57 @@
+"""Where drives take place: a scene ready for rays and for wheels, built once for any number of drives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tussock.drive.site.site import Site
+from tussock.drive.vehicles.collision import touches
+from tussock.drive.vehicles.vehicle import Vehicle
+from tussock.errors import InputError
+from tussock.scene.scene import Scene
+from tussock.trace.world import World
+
+__all__ = ["Stage"]
+
+
+class Stage:
+    """A scene's world and, for a vehicle's body, its site."""
+
+    def __init__(
+        self, scene: Scene, vehicle: Vehicle, *, world: World | None = None, threads: int | None = None
+    ) -> None:
+        self.name, self.vehicle = scene.name, vehicle
+        self.world = world or World(scene)
+        self._site = Site.of(scene, vehicle.body, threads=threads)
+
+    def site(self) -> Site:
+        """The site with all plants upright again."""
+        plants = self._site.plants
+        return replace(self._site, plants=plants._replace(pressed=np.zeros_like(plants.pressed)))
+
+    def check_goal(self, x: float, y: float) -> None:
+        """Refuse a goal that no vehicle can stand on."""
+        ground, obstacles = self._site.ground, self._site.obstacles
+        (high_x, high_y), side = ground.high, self.vehicle.width_m
+        if not (np.isfinite(x) and np.isfinite(y)):
+            raise InputError.of("goal", "must be two finite numbers [m]", f"{x:g},{y:g}")
+        inside = ground.low_x <= x <= high_x and ground.low_y <= y <= high_y
+        if not inside or np.isnan(self.height(x, y)):
+            where = f"x {ground.low_x:g} to {high_x:g}, y {ground.low_y:g} to {high_y:g} m"
+            raise InputError.of("goal", f"must lie on the scene's ground ({where})", f"{x:g},{y:g}")
+        if touches(obstacles, x, y, 0.0, side, side):
+            raise InputError.of("goal", "must be free of obstacles", f"{x:g},{y:g}", "move it away from what is solid")
+
+    def height(self, x: float, y: float) -> float:
+        """Height of the ground [m] at a place, NaN off it."""
+        from tussock.drive.site.ground import heights_at
+
+        return float(heights_at(self._site.ground, x, y)[0])
+
+    def free(self, x: float, y: float, yaw: float) -> bool:
+        """Whether the vehicle could stand there."""
+        v = self.vehicle
+        solid = touches(self._site.obstacles, x, y, yaw, v.length_m, v.width_m)
+        return not solid and bool(np.isfinite(self.height(x, y)))

@@ -1,0 +1,1 @@
+"""Vehicles: how they obey commands, stand on the ground, are held back and stopped."""
