@@ -51,7 +51,7 @@ class Purpose(IntEnum):
     GPS = 40
     COMPASS = 41
     ODOMETRY = 42
-    IMU = 43
+    VEHICLE_IMU = 43
     SITE = 44
 
 

@@ -65,8 +65,8 @@ class ImuAtWork:
     def __init__(self, imu: Imu, *, seed: int) -> None:
         self.imu = imu
         dt = 1 / imu.rate_hz
-        self._gyro = Errors(imu.gyro, dt, axes=3, seed=seed, purpose=Purpose.IMU, stream=0)
-        self._accel = Errors(imu.accelerometer, dt, axes=3, seed=seed, purpose=Purpose.IMU, stream=1)
+        self._gyro = Errors(imu.gyro, dt, axes=3, seed=seed, purpose=Purpose.VEHICLE_IMU, stream=0)
+        self._accel = Errors(imu.accelerometer, dt, axes=3, seed=seed, purpose=Purpose.VEHICLE_IMU, stream=1)
         self._velocity = np.zeros(3)
 
     def read(self, driven: Driven) -> ImuReadings:
