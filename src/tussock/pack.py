@@ -80,8 +80,7 @@ def save_pack(
             _save_sensor(sensor, folder)
         if place is not None:
             route = place if isinstance(place, Trajectory) else Trajectory.standing(place)
-            rows = np.column_stack([route.times, route.positions, route.quaternions])
-            np.savetxt(folder / "path.tum", rows, fmt="%.17g", header="t x y z qx qy qz qw")
+            route.save_tum(folder / "path.tum")
         files = sorted(file for file in folder.rglob("*") if file.is_file())
         names = {file.relative_to(folder).as_posix(): file for file in files}
         manifest = {

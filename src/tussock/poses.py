@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
 
-__all__ = ["Pose", "Trajectory"]
+__all__ = ["Pose", "Trajectory", "check_covered"]
 
 
 _TUM = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
@@ -192,9 +192,15 @@ class Trajectory:
         return cls(values["time_s"], positions, quaternions)
 
     def save_tum(self, path: Path) -> None:
-        """Write ``t x y z qx qy qz qw`` rows."""
-        rows = np.column_stack([self.times, self.positions, self.quaternions])
-        np.savetxt(path, rows, fmt="%.9f", header="t x y z qx qy qz qw")
+        """Write ``t x y z qx qy qz qw`` rows, each number with the fewest digits that give back all its bits."""
+        rows = np.column_stack([self.times, self.positions, self.quaternions]).tolist()
+        lines = ["# " + " ".join(_TUM), *(" ".join(map(repr, row)) for row in rows)]
+        path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def check_covers(self, what: str, start: float, end: float, remedy: str = "", *, slack: float = 1e-9) -> None:
+        """Refuse a path that moves and does not reach over ``what``, from ``start`` to ``end`` [s]."""
+        if self.moving:
+            check_covered("trajectory", (self.times[0], self.times[-1]), what, start, end, remedy, slack=slack)
 
     @property
     def moving(self) -> bool:
@@ -245,6 +251,16 @@ class Trajectory:
         share = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
         low, high = np.repeat(self.times[:-1], counts), np.repeat(self.times[1:], counts)
         return np.append(low + share * (high - low), self.times[-1])
+
+
+def check_covered(
+    field: str, span: tuple[float, float], what: str, start: float, end: float, remedy: str = "", *, slack: float = 1e-9
+) -> None:
+    """Refuse that ``what``, from ``start`` to ``end`` [s], lasts longer than the ``span`` of something [s]."""
+    low, high = span
+    if start < low - slack or end > high + slack:
+        rule = f"must cover {what} from {start:.12g} s to {end:.12g} s"
+        raise InputError.of(field, rule, f"{low:.12g} s to {high:.12g} s", remedy)
 
 
 def _unit(quaternions: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from tussock.files.contents import Coords
 from tussock.files.formats import format_of, save_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
-from tussock.scene.fingerprint import fingerprint, path_fingerprint
+from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import frames_between, scan
@@ -86,7 +86,7 @@ class Run:
             "tussock": VERSION,
             "scene": {"name": self.scene.name, "fingerprint": fingerprint(self.scene)},
             "sensor": self.sensor.model_dump(mode="json"),
-            "path": path_fingerprint(path),
+            "path": fingerprint(path),
             "seed": self.seed,
             "coords": self.coords,
             "misses": self.keep_misses,

@@ -136,11 +136,7 @@ def _pose_table(path: Trajectory, start: float, period: float, span: float, orig
     """Poses at even steps and at the path's own knots, from the start of the frame to its last pulse."""
     if not path.moving:
         return PoseTable(np.zeros(1), path.positions - origin, path.quaternions.copy())
-    if start < path.times[0] - 1e-9 or start + period > path.times[-1] + 1e-9:
-        raise InputError.of(
-            "trajectory", f"must cover the frame from {start:g} s to {start + period:g} s",
-            f"{path.times[0]:g} s to {path.times[-1]:g} s", "scan a shorter time range",
-        )  # fmt: skip
+    path.check_covers("the frame", start, start + period, "scan a shorter time range")
     even = np.linspace(start, start + span, max(2, int(np.ceil(span / _POSE_STEP)) + 1))
     inside = path.times[(path.times > start) & (path.times < start + span)]
     times = np.unique(np.concatenate([even, inside]))

@@ -138,8 +138,19 @@ def test_tum_files_round_trip(tmp_path: Path) -> None:
     way.save_tum(file)
     back = Trajectory.load(file)
     assert np.array_equal(back.times, way.times)
-    assert np.allclose(back.positions, way.positions, atol=1e-8)
-    assert np.allclose(back.quaternions, way.quaternions, atol=1e-8)
+    assert np.array_equal(back.positions, way.positions)
+    assert np.array_equal(back.quaternions, way.quaternions)
+    assert file.read_text().splitlines()[:2] == ["# t x y z qx qy qz qw", "0.0 1.0 2.0 3.0 0.0 0.0 0.0 1.0"]
+
+
+def test_a_path_that_moves_must_reach_over_what_is_asked_of_it() -> None:
+    way = Trajectory.through([1.0, 2.0], [Pose.at(0), Pose.at(1)])
+    way.check_covers("the frame", 1.0, 2.0)
+    way.check_covers("the frame", 0.9, 2.1, slack=0.1)
+    for start, end in ((0.99, 1.5), (1.5, 2.01)):
+        with pytest.raises(InputError, match=rf"trajectory: must cover the frame from {start} s to {end} s, got '1 s"):
+            way.check_covers("the frame", start, end)
+    Trajectory.standing(Pose()).check_covers("the frame", -5.0, 5.0)
 
 
 def test_csv_files(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tussock.cameras.camera import Camera
 from tussock.cameras.lenses.lens import OPTICAL, LensKind, LensNumbers
 from tussock.cameras.lenses.projection import pixel_ray
-from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.poses import Trajectory
 from tussock.trace import packets as row
@@ -52,11 +51,7 @@ def viewing_of(camera: Camera, path: Trajectory, start: float, origin: NDArray[n
     """The camera on its path for the image that starts at ``start`` [s]; ``origin`` is the tracer's zero."""
     opens = camera.shutter.opens(camera.height)
     duration = camera.shutter.duration
-    if path.moving and (start < path.times[0] - 1e-9 or start + duration > path.times[-1] + 1e-9):
-        raise InputError.of(
-            "trajectory", f"must cover the image from {start:g} s to {start + duration:g} s",
-            f"{path.times[0]:g} s to {path.times[-1]:g} s", "choose another time",
-        )  # fmt: skip
+    path.check_covers("the image", start, start + duration, "choose another time")
     times = start + (opens if path.moving else opens[:1])
     both = path.matrices(np.concatenate([times, times + camera.shutter.exposure_s]))
     both[:, :, :3] = both[:, :, :3] @ OPTICAL

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
 
 from tussock.datasets.kitti import KittiRig
 from tussock.datasets.odometry import Odometry
@@ -19,7 +15,7 @@ from tussock.errors import InputError, OutputError
 from tussock.randomness import check_seed
 from tussock.rigs.capture import capture_moment, check_range, moments_between, sensor_seed
 from tussock.rigs.rig import Rig
-from tussock.scene.mesh import Mesh
+from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -99,41 +95,5 @@ def _settings(kitti: KittiRig, scene: Scene, layout: dict[str, Any], numbers: ra
         "sensor_seeds": {name: sensor_seed(seed, name) for name in kitti.used.sensor_names},
         "first_moment": numbers[0],
         "rig": kitti.used.plain(),
-        "scene": scene.name,
-        "scene_digest": scene_digest(scene),
+        "scene": {"name": scene.name, "fingerprint": fingerprint(scene)},
     }
-
-
-def scene_digest(scene: Scene) -> str:
-    """A checksum of all shapes, materials, placements, labels and motions of a scene."""
-    digest = hashlib.blake2b(digest_size=16)
-    meshes: dict[int, bytes] = {}
-    digest.update(json.dumps(scene.labels, sort_keys=True).encode())
-    for placed in scene.volumes:
-        digest.update(json.dumps([placed.name, placed.label, sorted(placed.tags)]).encode())
-        digest.update(placed.volumes.material.model_dump_json().encode())
-        for field in vars(placed.volumes).values():
-            digest.update(field.tobytes() if isinstance(field, np.ndarray) else b"")
-        digest.update(placed.placements.matrices.tobytes())
-    for thing in scene.objects:
-        for mesh in (thing.mesh,) if thing.forms is None else thing.forms.meshes:
-            if id(mesh) not in meshes:
-                meshes[id(mesh)] = _mesh_digest(mesh)
-            digest.update(meshes[id(mesh)])
-        if thing.forms is not None:
-            digest.update(thing.forms.times.tobytes())
-        digest.update(json.dumps([thing.name, thing.label, sorted(thing.tags), repr(thing.response)]).encode())
-        digest.update(thing.placements.matrices.tobytes())
-        if thing.motion is not None:
-            for path in (thing.motion.times, thing.motion.positions, thing.motion.quaternions):
-                digest.update(path.tobytes())
-    return digest.hexdigest()
-
-
-def _mesh_digest(mesh: Mesh) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (mesh.vertices, mesh.triangles, mesh.material_of_triangles, mesh.uv):
-        digest.update(b"" if array is None else array.tobytes())
-    for material in mesh.materials:
-        digest.update(material.model_dump_json().encode())
-    return digest.digest()

@@ -14,7 +14,7 @@ from tussock.cameras.render import look, render
 from tussock.cameras.view import View
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.poses import Trajectory
+from tussock.poses import Trajectory, check_covered
 from tussock.rigs.rig import MountedCamera, Rig
 from tussock.scene.scene import Scene
 from tussock.simulate import scan
@@ -116,18 +116,13 @@ def moments_between(rig: Rig, start: float, end: float | None) -> range:
 def check_range(rig: Rig, world: World, numbers: range) -> None:
     """Refuse moments that the animation does not cover: the body's path, or the scene's where the body stands."""
     start, end = numbers[0] / rig.rate_hz, numbers[-1] / rig.rate_hz + rig.reach
+    remedy = "choose a shorter time range; a moment lasts until its last frame ends"
+    motions = [thing.motion.times for thing in world.objects if thing.motion is not None and thing.motion.moving]
     if rig.body.moving:
-        what, low, high = "the body's path", rig.body.times[0], rig.body.times[-1]
-    else:
-        motions = [thing.motion.times for thing in world.objects if thing.motion is not None and thing.motion.moving]
-        if not motions:
-            return
-        what, low, high = "the animation", min(t[0] for t in motions), max(t[-1] for t in motions)
-    if start < low - 1e-9 or end > high + 1e-9:
-        raise InputError.of(
-            "time range", f"must lie within {what}, {low:g} s to {high:g} s", f"{start:g} s to {end:g} s",
-            "choose a shorter one; a moment lasts until its last frame ends",
-        )  # fmt: skip
+        rig.body.check_covers("the moments", start, end, remedy)
+    elif motions:
+        low, high = min(times[0] for times in motions), max(times[-1] for times in motions)
+        check_covered("animation", (low, high), "the moments", start, end, remedy)
 
 
 def sensor_seed(seed: int, name: str) -> int:

@@ -97,9 +97,7 @@ def save_paths(paths: list[ObjectPath], out: Path, *, force: bool = False) -> li
             if suffix == ".csv":
                 _save_csv(members, temporary)
             else:
-                path = members[0].path
-                rows = np.column_stack([path.times, path.positions, path.quaternions])
-                np.savetxt(temporary, rows, fmt="%.9f", header="t x y z qx qy qz qw")
+                members[0].path.save_tum(temporary)
     return list(files)
 
 

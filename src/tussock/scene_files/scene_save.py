@@ -18,7 +18,6 @@ import tomli_w
 from numpy.typing import NDArray
 
 from tussock.errors import InputError, OutputError
-from tussock.poses import Trajectory
 from tussock.scene.labels import LABELS, UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.response import VEGETATION
@@ -117,7 +116,7 @@ def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:
             entry["forms"] = {"times_s": thing.forms.times.tolist(), "meshes": meshes}
         entry |= _standing(thing.placements.matrices, folder / f"{file}.npz", called)
         if thing.motion is not None:
-            _save_motion(thing.motion, folder / f"{file}.tum")
+            thing.motion.save_tum(folder / f"{file}.tum")
             entry["motion"] = {"file": f"{called}/{file}.tum"}
         table["objects"].append(entry)
     return table
@@ -176,12 +175,6 @@ def _single(given: dict[str, Any]) -> dict[str, Any]:
     if not any(entry["position_m"]):
         del entry["position_m"]
     return entry
-
-
-def _save_motion(motion: Trajectory, path: Path) -> None:
-    rows = np.column_stack([motion.times, motion.positions, motion.quaternions])
-    # 17 digits give back every double exactly.
-    np.savetxt(path, rows, fmt="%.17g", header="t x y z qx qy qz qw")
 
 
 def _compact(toml: str) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tussock.errors import InputError, OutputError
 from tussock.scene.material import Material
+from tussock.scene.parts import part_names, plain_parts
 from tussock.scene.volumes import Volumes
 from tussock.whole_files import check_writable, whole_file
 
@@ -22,8 +22,7 @@ VOLUME_SUFFIX = ".volumes"
 
 _FORMAT = "tussock volumes"
 _VERSION = 2
-"""1 had `pulses` under the name ``beams``"""
-_ARRAYS = ("means", "precisions", "permeability", "shells", "closure", "pulses", "intensity", "edges")
+_NAMES_OF_1 = {"pulses": "beams"}
 
 
 def check_volume_path(path: Path, *, force: bool = False) -> None:
@@ -38,17 +37,8 @@ def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> 
     """Write volumes to ``path`` (``.volumes``), whole or not at all."""
     path = Path(path)
     check_volume_path(path, force=force)
-    about = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "volumes": len(volumes),
-        "cell": volumes.cell,
-        "partition": volumes.partition,
-        "tau": volumes.tau,
-        "material": volumes.material.model_dump(mode="json", exclude_unset=True),
-        "meta": volumes.meta,
-    }
-    arrays: dict[str, Any] = {name: getattr(volumes, name) for name in _ARRAYS}
+    arrays, plain = plain_parts(volumes)
+    about = {"format": _FORMAT, "version": _VERSION, "volumes": len(volumes), **plain}
     with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
 
@@ -73,18 +63,13 @@ def load_volumes(path: Path | str) -> Volumes:
                 raise ValueError(f"format is {about['format']!r}")
             if about["version"] > _VERSION:
                 raise InputError("was written by a newer version of Tussock; update to read it", source=path)
-            old = {"pulses": "beams"} if about["version"] < 2 else {}
-            arrays = {name: archive[old.get(name, name)] for name in _ARRAYS}
-        if any(len(arrays[name]) != about["volumes"] for name in _ARRAYS if name != "edges"):
+            old = _NAMES_OF_1 if about["version"] == 1 else {}
+            arrays = {n: archive[old.get(n, n)] for n in part_names(Volumes) if old.get(n, n) in archive.files}
+        plain = {name: about[name] for name in part_names(Volumes) if name in about}
+        volumes = Volumes(**arrays, **plain | {"material": Material.parse(about["material"], "material")})
+        if len(volumes) != about["volumes"]:
             raise ValueError(f"does not hold the {about['volumes']} volumes that it says")
-        return Volumes(
-            **arrays,
-            cell=float(about["cell"]),
-            partition=about["partition"],
-            tau=float(about["tau"]),
-            material=Material.parse(about["material"], "material"),
-            meta=about["meta"],
-        )
+        return volumes
     except InputError as error:
         raise error.within(path) from None
     except Exception as error:  # a damaged file can make the reader of zips stumble in any way

@@ -25,9 +25,12 @@ from tussock.datasets.write import write_dataset
 from tussock.errors import InputError, OutputError
 from tussock.poses import Pose, Trajectory
 from tussock.rigs.rig import MountedCamera, MountedLidar, Rig
+from tussock.scene.forms import Forms
+from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
+from tussock.scene.volumes import Volumes
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
@@ -84,7 +87,7 @@ def test_the_manifest_names_every_file_with_its_checksum(whole):
     assert len(files) == 4 * 4 + 4
     settings = manifest["settings"]
     assert settings["seed"] == 3 and set(settings["sensor_seeds"]) == {"top", "left", "right"}
-    assert settings["tussock"] and settings["rig"]["rate_hz"] == 10.0 and len(settings["scene_digest"]) == 32
+    assert settings["tussock"] and settings["rig"]["rate_hz"] == 10.0 and len(settings["scene"]["fingerprint"]) == 32
 
 
 def test_what_is_finished_is_kept_and_not_made_again(whole, tmp_path):
@@ -109,7 +112,7 @@ def test_another_data_set_is_left_alone_unless_forced(whole, tmp_path):
     for arguments, word in (({"seed": 4}, "seed"), ({"seed": 3, "start": 0.1}, "first_moment")):
         with pytest.raises(OutputError, match=rf"holds another data set .*{word}"):
             write_dataset(drive(), street(), folder, end=0.2, **arguments)
-    with pytest.raises(OutputError, match="scene_digest"):
+    with pytest.raises(OutputError, match=r"different: scene\)"):
         other = street()
         other.add(box(), position=(20.0, 0.0, 0.0))
         write_dataset(drive(), other, folder, end=0.2, seed=3)
@@ -120,6 +123,29 @@ def test_another_data_set_is_left_alone_unless_forced(whole, tmp_path):
     (tmp_path / "photos" / "mine.txt").write_text("mine")
     with pytest.raises(OutputError, match="not empty and holds no data set"):
         write_dataset(drive(), street(), tmp_path / "photos", end=0.1)
+
+
+@pytest.mark.parametrize("part", ["cell", "tau", "uv of a later form", "a label's number"])
+def test_a_resumed_data_set_cannot_mix_scenes(part, tmp_path):
+    def scene(changed: bool) -> Scene:
+        made = street()
+        corners, faces = np.eye(3, dtype=np.float32), np.array([[0, 1, 2]])
+        flat = [Mesh(corners, faces, uv=np.full((3, 2), 0.5 if changed and "uv" in part else 0.0)) for _ in range(2)]
+        made.add(flat[0], name="flag", forms=Forms(np.array([0.0, 1.0]), (Mesh(corners, faces), flat[1])))
+        about = {"cell": 0.5, "tau": 2.0} | ({part: 1.0} if changed and part in ("cell", "tau") else {})
+        one = np.ones(1, np.float32)
+        made.add_volumes(Volumes(
+            np.zeros((1, 3)), np.array([[9, 0, 0, 9, 0, 9]]), one, np.ones((1, 1)), one, one, one, edges=np.array([2.0]),
+            **about,
+        ))  # fmt: skip
+        if changed and "label" in part:
+            made.labels["car"] = 11
+        return made
+
+    write_dataset(drive(), scene(False), tmp_path / "set", end=0.1)
+    assert write_dataset(drive(), scene(False), tmp_path / "set", end=0.2).made == 1
+    with pytest.raises(OutputError, match=r"holds another data set \(different: scene\)"):
+        write_dataset(drive(), scene(True), tmp_path / "set", end=0.3)
 
 
 def test_a_full_disk_keeps_the_finished_moments(whole, tmp_path, monkeypatch):
@@ -220,7 +246,7 @@ def test_rigs_that_kitti_has_no_room_for(changes, word):
 def test_sensors_by_name_and_times_outside(tmp_path):
     with pytest.raises(InputError, match="must be one of top"):
         write_dataset(drive(), street(), tmp_path / "a", end=0.2, lidar="bottom")
-    with pytest.raises(InputError, match=r"within the body's path, 0 s to 2 s"):
+    with pytest.raises(InputError, match=r"trajectory: must cover the moments .*, got '0 s to 2 s'"):
         write_dataset(drive(), street(), tmp_path / "a", end=9.0)
     with pytest.raises(InputError, match="layout"):
         write_dataset(drive(), street(), tmp_path / "a", end=0.2, layout="nuscenes")

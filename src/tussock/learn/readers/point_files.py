@@ -141,12 +141,7 @@ def _origins(
         return np.zeros(3) if origin is None else origin
     if times is None or not np.isfinite(times).all():
         raise InputError("has no times, so a trajectory does not say where its points were measured from", source=path)
-    low, high = trajectory.times[0], trajectory.times[-1]
-    if trajectory.moving and (times.min() < low - 1e-6 or times.max() > high + 1e-6):
-        raise InputError.of(
-            "trajectory", f"must cover the points' times, {times.min():g} s to {times.max():g} s",
-            f"{low:g} s to {high:g} s",
-        )  # fmt: skip
+    trajectory.check_covers("the points' times", times.min(), times.max(), slack=1e-6)
     return trajectory.at(times)[0]
 
 

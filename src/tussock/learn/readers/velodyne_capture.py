@@ -84,7 +84,8 @@ def pulses_of_capture(
     intensity[rows] = np.clip(measured["intensity"] / white, 0, 1)
     azimuths = np.arctan2(way[:, 1], way[:, 0])
     if trajectory is not None:
-        positions, quaternions = _covering(path, trajectory, near["time"]).at(near["time"])
+        trajectory.check_covers(f"the times of {path.name}", near["time"].min(), near["time"].max(), slack=0.2)
+        positions, quaternions = trajectory.at(near["time"])
         turn = Rotation.from_quat(quaternions)
         start, way = turn.apply(start) + positions, turn.apply(way)
     return MeasuredPulses.of(
@@ -226,14 +227,3 @@ def _rows_of(measured: NDArray[Any], every: NDArray[Any]) -> NDArray[np.int64]:
 
 def _points(cloud: NDArray[Any]) -> NDArray[np.float64]:
     return np.stack([cloud["x"], cloud["y"], cloud["z"]], 1)
-
-
-def _covering(path: Path, trajectory: Trajectory, times: NDArray[np.float64]) -> Trajectory:
-    """The trajectory, found to reach over all times; one that stands serves any time."""
-    low, high = trajectory.times[0], trajectory.times[-1]
-    if trajectory.moving and (times.min() < low - 0.2 or times.max() > high + 0.2):
-        raise InputError.of(
-            "trajectory", f"must cover the times of {path.name}, {times.min():.3f} s to {times.max():.3f} s",
-            f"{low:.3f} s to {high:.3f} s",
-        )  # fmt: skip
-    return trajectory
