@@ -53,6 +53,7 @@ class Purpose(IntEnum):
     ODOMETRY = 42
     VEHICLE_IMU = 43
     SITE = 44
+    WORLD = 40
 
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57

@@ -49,12 +49,15 @@ LABELS: dict[str, int] = {
     "water": 112,
     "mirror": 113,
     "glass": 114,
+    "trail": 115,
+    "deadwood": 116,
+    "animal": 117,
 }
 
 STUFF: frozenset[str] = frozenset((
     UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
     "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
-    "wall", "water", "mirror", "glass",
+    "wall", "water", "mirror", "glass", "trail",
 ))  # fmt: skip
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 

@@ -1,0 +1,1 @@
+"""What stands and moves in worlds beside plants: stones, deadwood, fences, people, animals."""
