@@ -23,6 +23,7 @@ LAYERS: list[set[str]] = [
     {"scene", "sensors"},
     {"plants", "ground"},
     {"scenes", "scene_files"},
+    {"worlds"},
     {"trace", "signal"},
     {"pulse"},
     {"frames"},
@@ -34,6 +35,7 @@ LAYERS: list[set[str]] = [
     {"learn"},
     {"plots"},
     {"datasets", "viewer"},
+    {"jobs"},
     {"bench", "validate"},
     {"cli"},
 ]

@@ -34,7 +34,7 @@ from tussock.trace import packets as row
 from tussock.trace.packets import LANES, lane_masks, new_packet, occluded
 from tussock.trace.world import World
 
-__all__ = ["Box", "boxes_in"]
+__all__ = ["Box", "boxes_in", "placed_at"]
 
 PixelBox = tuple[int, int, int, int]
 
@@ -93,7 +93,7 @@ def boxes_in(
     boxes = []
     for geometry, named in _things(world, of):
         thing = named if named.forms is None else replace(named, mesh=named.forms.at((view.time + end) / 2))
-        matrices = _placed(thing, view.time)
+        matrices = placed_at(thing, view.time)
         for copy, matrix in enumerate(matrices):
             corners = _corners(thing, matrix)
             region = _region(view.camera, view.pose, corners)
@@ -126,7 +126,7 @@ def _things(world: World, of: Iterable[str] | None) -> list[tuple[int, SceneObje
     return [(number, thing) for number, thing in numbered if {thing.label, thing.name} & wanted]
 
 
-def _placed(thing: SceneObject, time: float) -> NDArray[np.float64]:
+def placed_at(thing: SceneObject, time: float) -> NDArray[np.float64]:
     """Shape to world for every copy at a time, (n, 3, 4)."""
     rest = thing.placements.matrices
     if thing.motion is None:

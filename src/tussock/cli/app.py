@@ -8,6 +8,7 @@ import typer
 
 from tussock.cli import (
     bench,
+    check,
     compare,
     dataset,
     demo,
@@ -17,12 +18,14 @@ from tussock.cli import (
     pack,
     render,
     replay,
+    run,
     scan,
     scenes,
     sensors,
     stream,
     validate,
     view,
+    worlds,
 )
 from tussock.errors import TussockError
 
@@ -42,6 +45,9 @@ app.command()(stream.stream)
 app.command()(replay.replay)
 app.command()(render.render)
 app.command()(dataset.dataset)
+app.command()(worlds.worlds)
+app.command()(run.run)
+app.command()(check.check)
 app.command()(view.view)
 app.command()(sensors.sensors)
 app.command()(bench.bench)

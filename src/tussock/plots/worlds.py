@@ -50,7 +50,9 @@ def plot_contact_sheet(pictures: Sequence[NDArray[np.uint8]], path: Path | str, 
     down = -(-len(pictures) // across)
     sheet = np.full((down * (height + _GAP) + _GAP, across * (width + _GAP) + _GAP, 3), 24, np.uint8)
     for index, picture in enumerate(pictures):
-        y, x = (_GAP + place * (size + _GAP) for place, size in zip(divmod(index, across), (height, width), strict=True))
+        y, x = (
+            _GAP + place * (size + _GAP) for place, size in zip(divmod(index, across), (height, width), strict=True)
+        )
         sheet[y : y + height, x : x + width] = picture
     with whole_file(path, force=force) as part:
         Image.fromarray(sheet).save(part, format="PNG" if path.suffix.lower() == ".png" else "JPEG", quality=90)
@@ -75,5 +77,10 @@ def plot_diversity(figures: Sequence[Figures], path: Path | str, *, force: bool 
         axes.set_ylabel("worlds")
         axes.spines[["top", "right"]].set_visible(False)
     with whole_file(path, force=force) as part:
-        sheet.savefig(part, format=path.suffix.removeprefix(".") or "png", dpi=110, metadata={"Software": None} if path.suffix == ".png" else None)
+        sheet.savefig(
+            part,
+            format=path.suffix.removeprefix(".") or "png",
+            dpi=110,
+            metadata={"Software": None} if path.suffix == ".png" else None,
+        )
     return path

@@ -1,0 +1,1 @@
+"""Data sets from many worlds, made on one machine or many: plans, items, stores, engines."""

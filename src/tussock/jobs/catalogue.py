@@ -1,0 +1,58 @@
+"""The catalogue of a data set in Parquet: one row a frame, so that frames are found without opening their files.
+
+item, world, frame    which frame
+file, row_group       where its points are
+biome, season         of its world, empty for plain scenes
+returns               how many points it has
+x, y, z               [m] of the sensor in the world when it starts
+classes               returns of every class, as a map
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from tussock.jobs.store import Store
+
+__all__ = ["CATALOGUE", "catalogue_bytes"]
+
+CATALOGUE = "catalogue.parquet"
+_AT_ONCE = 5000
+"""items that are held in memory at a time"""
+
+
+def catalogue_bytes(store: Store, manifest: Any) -> bytes:
+    """The catalogue of all items in a manifest, in their order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([
+        ("item", pa.int64()), ("world", pa.int64()), ("frame", pa.int64()), ("file", pa.string()),
+        ("row_group", pa.int32()), ("biome", pa.string()), ("season", pa.string()), ("returns", pa.int64()),
+        ("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64()), ("classes", pa.map_(pa.string(), pa.int64())),
+    ])  # fmt: skip
+    paths = [path for path in manifest["path"].to_pylist() if path.endswith(".json")]
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
+        for first in range(0, len(paths), _AT_ONCE):
+            rows = [row for path in paths[first : first + _AT_ONCE] for row in _rows(path, store.get(path))]
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+    return buffer.getvalue()
+
+
+def _rows(path: str, data: bytes | None) -> list[dict[str, Any]]:
+    about = json.loads(data or b'{"frames": []}')
+    rows = []
+    for group, frame in enumerate(about["frames"]):
+        x, y, z = np.array(frame["pose"])[:3, 3].tolist()
+        rows.append({
+            "item": about["index"], "world": about["world"], "frame": frame["frame"],
+            "file": path.removesuffix(".json") + ".parquet", "row_group": group,
+            "biome": about["choices"].get("biome", ""), "season": about["choices"].get("season", ""),
+            "returns": frame["returns"], "x": x, "y": y, "z": z, "classes": sorted(frame["classes"].items()),
+        })  # fmt: skip
+    return rows

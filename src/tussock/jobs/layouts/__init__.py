@@ -1,0 +1,1 @@
+"""How the frames of an item become files, one layout a module."""

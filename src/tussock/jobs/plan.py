@@ -1,0 +1,241 @@
+"""A plan: worlds × sensors × paths × weather, each for some frames; one TOML file says all of it.
+
+    name = "grassland"
+    seed = 7
+    frames = 10                        # of every combination, one after the other
+
+    [worlds]
+    recipe = "off-road.toml"           # a recipe file; leave it out for the default recipe
+    count = 200
+    # scenes = ["yard", "my.toml"]     # instead: ready scenes and scene files
+
+    [[sensors]]
+    sensor = "vlp-16"                  # of the catalogue or a sensor file; or rig = "rig.toml"
+    height_m = 2.0
+
+    [[paths]]
+    kind = "drive"                     # along the route of the world; "stand": in the middle of it
+    speed_m_s = 2.0
+
+    [[weather]]                        # leave it out: as each world was sampled
+    name = "fog80"
+    fog_visibility_m = 80
+
+    [output]
+    layout = "parquet"                 # parquet, webdataset or kitti
+
+An item is one combination. Items are numbered, the world slowest, so that item N is known without the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from tussock.cameras.camera import Camera
+from tussock.errors import InputError
+from tussock.rigs.rig import load_rig
+from tussock.scenes.ready import ready_scene_names
+from tussock.sensors.catalogue import load_sensor
+from tussock.sensors.sensor import Sensor
+from tussock.settings import Settings, read_toml
+from tussock.version import VERSION
+from tussock.worlds.recipe import Recipe, load_recipe
+
+__all__ = ["Item", "Plan", "load_plan"]
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,40}$")]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Height = Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)]
+
+
+class WorldsTable(Settings):
+    recipe: Recipe | str | None = None
+    """a recipe, or the file that holds it"""
+    scenes: list[str] = Field(default_factory=list)
+    """ready scenes and scene files instead"""
+    count: Annotated[int, Field(ge=1, le=2**32)] = 1
+    first: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    """number of the first world"""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.scenes and (self.recipe is not None or {"count", "first"} & self.model_fields_set):
+            raise ValueError("give either scenes or recipe, count and first, not both")
+        return self
+
+
+class SensorTable(Settings):
+    name: Name | None = None
+    sensor: Sensor | str | None = None
+    rig: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    height_m: Height = 2.0
+    """above the ground; of the body, where it is a rig"""
+    camera: Camera | None = None
+    """looks ahead from where the sensor is"""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.sensor is None) == (self.rig is None):
+            raise ValueError("give either sensor or rig")
+        if self.rig is not None and (self.settings or self.camera is not None):
+            raise ValueError("settings and camera belong into the rig's own file")
+        return self
+
+    @property
+    def word(self) -> str:
+        given = self.sensor.name if isinstance(self.sensor, Sensor) else self.sensor or self.rig or ""
+        return self.name or Path(given).stem.lower()
+
+
+class PathTable(Settings):
+    name: Name | None = None
+    kind: Literal["drive", "stand"] = "drive"
+    speed_m_s: Annotated[float, Field(gt=0.0, le=100.0)] = 2.0
+
+    @property
+    def word(self) -> str:
+        return self.name or self.kind
+
+
+class WeatherTable(Settings):
+    name: Name
+    fog_visibility_m: Positive | None = None
+    """None: clear air"""
+
+
+class Output(Settings):
+    layout: Literal["parquet", "webdataset", "kitti"] = "parquet"
+    labels: str = "tussock"
+    """whose class numbers: tussock or semantickitti"""
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.labels not in ("tussock", "semantickitti"):
+            raise ValueError("labels must be tussock or semantickitti")
+        return self
+
+
+class Item(NamedTuple):
+    """One combination of a plan."""
+
+    number: int
+    world: int
+    """number of the world, or of the scene in the list"""
+    sensor: int
+    path: int
+    weather: int
+    name: str
+    """unique in the plan, fit for a file's name"""
+
+
+class Plan(Settings):
+    name: Name = "dataset"
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
+    frames: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    start_s: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    worlds: WorldsTable = WorldsTable()
+    sensors: Annotated[list[SensorTable], Field(min_length=1)]
+    paths: Annotated[list[PathTable], Field(min_length=1)] = Field(default_factory=lambda: [PathTable()])
+    weather: list[WeatherTable] = Field(default_factory=list)
+    """empty: as each world was sampled"""
+    output: Output = Output()
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        for what, tables in (("sensors", self.sensors), ("paths", self.paths)):
+            words = [table.word for table in tables]
+            twice = next((word for word in words if words.count(word) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{what} has two of the name {twice!r}; give each a name of its own")
+        names = [table.name for table in self.weather]
+        if len(set(names)) != len(names):
+            raise ValueError("weather has two of one name")
+        if self.worlds.first + self.world_count > 2**32:
+            raise ValueError("worlds: first + count must be at most 2^32")
+        return self
+
+    @property
+    def world_count(self) -> int:
+        return len(self.worlds.scenes) or self.worlds.count
+
+    def __len__(self) -> int:
+        return self.world_count * self._each_world
+
+    @property
+    def _each_world(self) -> int:
+        return len(self.sensors) * len(self.paths) * max(1, len(self.weather))
+
+    def item(self, index: int) -> Item:
+        """Item number ``index``, without the others."""
+        if not 0 <= index < len(self):
+            raise InputError.of("item", f"must be from 0 to {len(self) - 1}", index)
+        world, rest = divmod(index, self._each_world)
+        sensor, rest = divmod(rest, len(self.paths) * max(1, len(self.weather)))
+        path, weather = divmod(rest, max(1, len(self.weather)))
+        air = f"-{self.weather[weather].name}" if self.weather else ""
+        number = self.worlds.first + world if not self.worlds.scenes else world
+        name = f"w{number:06d}-{self.sensors[sensor].word}-{self.paths[path].word}{air}"
+        return Item(index, number, sensor, path, weather, name)
+
+    @cached_property
+    def recipe(self) -> Recipe | None:
+        """None where the worlds are scenes"""
+        if self.worlds.scenes:
+            return None
+        given = self.worlds.recipe
+        return given if isinstance(given, Recipe) else Recipe() if given is None else load_recipe(given)
+
+    @cached_property
+    def digest(self) -> str:
+        """32 characters over everything that the data set depends on; how fast and where it is made is not in it."""
+        about: dict[str, Any] = self.model_dump(mode="json") | {"tussock": VERSION}
+        about["rigs"] = [load_rig(table.rig).plain() for table in self.sensors if table.rig is not None]
+        about["scenes"] = [Path(one).read_text("utf-8") for one in self.worlds.scenes if one.endswith(".toml")]
+        return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def load_plan(path: Path | str) -> Plan:
+    """Read a plan; files it names are relative to it, and recipe, sensors and rigs are checked at once.
+
+    Recipe and sensors are taken into the plan as they are now, so that workers need no files beside it.
+    """
+    path = Path(path)
+    data = read_toml(path)
+    data.setdefault("name", path.stem.lower().replace(" ", "-"))
+    plan = Plan.parse(data, str(path))
+    worlds = plan.worlds
+    try:
+        if isinstance(worlds.recipe, str):
+            worlds = worlds.changed(recipe=load_recipe(path.parent / worlds.recipe).model_dump(exclude_unset=True))
+        scenes = [_beside(scene, path.parent) for scene in worlds.scenes]
+        for scene in scenes:
+            if not scene.endswith(".toml") and scene not in ready_scene_names():
+                raise InputError.of("worlds scenes", "must be ready scenes or scene files (.toml)", scene)
+        sensors = []
+        for table in plan.sensors:
+            if table.rig is not None:
+                rig = str((path.parent / table.rig).resolve())
+                load_rig(rig)
+                sensors.append(table.model_copy(update={"rig": rig}))
+            else:
+                sensors.append(table.model_copy(update={"sensor": _sensor(table, path.parent), "settings": {}}))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return plan.model_copy(update={"worlds": worlds.model_copy(update={"scenes": scenes}), "sensors": sensors})
+
+
+def _sensor(table: SensorTable, folder: Path) -> Sensor:
+    sensor = table.sensor if isinstance(table.sensor, Sensor) else load_sensor(_beside(table.sensor or "", folder))
+    return sensor.with_(**table.settings) if table.settings else sensor
+
+
+def _beside(name: str, folder: Path) -> str:
+    """A file beside the plan, or a name as it is."""
+    return str((folder / name).resolve()) if name.lower().endswith(".toml") else name

@@ -1,0 +1,82 @@
+"""Frames of a data set for PyTorch: a `Dataset` over what `tussock run` made, in Parquet or WebDataset shards.
+
+    from tussock.jobs.reading import Frames
+    loader = torch.utils.data.DataLoader(Frames("dataset"), batch_size=None, shuffle=True, num_workers=2)
+
+An entry is a dict of ``points`` (n, 4) float32 (x, y, z, intensity), ``label`` (n,) int64, ``instance`` (n,) int64 and
+``about`` (plain data). Labels are those that the plan asked for.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from typing import Any
+
+import numpy as np
+
+from tussock.errors import InputError
+from tussock.extras import load_extra
+from tussock.jobs.ledger import PLAN, read_manifest
+from tussock.jobs.store import Store
+
+__all__ = ["Frames"]
+
+
+class Frames:
+    """A map-style data set (``len`` and ``[]``), as `torch.utils.data.DataLoader` takes it; it may be pickled."""
+
+    def __init__(self, root: str) -> None:
+        load_extra("torch", extra="torch", purpose="reading frames as tensors")
+        self._store = Store(root)
+        about = json.loads(self._store.get(PLAN) or b"{}")
+        self._layout = about.get("plan", {}).get("output", {}).get("layout")
+        if self._layout not in ("parquet", "webdataset"):
+            raise InputError.of(f"{root}: layout", "must be parquet or webdataset", self._layout)
+        self._each = int(about["plan"]["frames"])
+        ending = ".parquet" if self._layout == "parquet" else ".tar"
+        self._files = [path for path in read_manifest(self._store)["path"].to_pylist() if path.endswith(ending)]
+
+    def __len__(self) -> int:
+        return len(self._files) * self._each
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        file, frame = divmod(index % len(self), self._each)
+        path = self._files[file]
+        data = self._store.get(path)
+        if data is None:
+            raise InputError(f"{path}: is missing from the data set")
+        read = self._from_parquet if self._layout == "parquet" else self._from_tar
+        points, labels, about = read(path, data, frame)
+        torch = load_extra("torch", extra="torch", purpose="reading frames as tensors")
+        return {
+            "points": torch.from_numpy(points),
+            "label": torch.from_numpy((labels & 0xFFFF).astype(np.int64)),
+            "instance": torch.from_numpy((labels >> 16).astype(np.int64)),
+            "about": about,
+        }
+
+    def _from_parquet(self, path: str, data: bytes, frame: int) -> tuple[Any, Any, dict[str, Any]]:
+        import pyarrow.parquet as pq
+
+        names = ["x", "y", "z", "intensity", "label", "instance"]
+        table = pq.ParquetFile(io.BytesIO(data)).read_row_group(frame, columns=names)
+        points = np.stack([table[name].to_numpy() for name in names[:4]], 1).astype(np.float32)
+        labels = table["instance"].to_numpy().astype(np.uint32) << 16 | table["label"].to_numpy()
+        whole = json.loads(self._store.get(path.removesuffix(".parquet") + ".json") or b"{}")
+        about = whole.pop("frames")[frame]
+        return points, labels, {**whole, **about}
+
+    def _from_tar(self, path: str, data: bytes, frame: int) -> tuple[Any, Any, dict[str, Any]]:
+        with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+            keys = sorted({member.name.split(".", 1)[0] for member in tar})
+            parts = {}
+            for ending in ("points.bin", "label.bin", "about.json"):
+                body = tar.extractfile(f"{keys[frame]}.{ending}")
+                assert body is not None
+                parts[ending] = body.read()
+        points = np.frombuffer(parts["points.bin"], "<f4").reshape(-1, 4).copy()
+        return points, np.frombuffer(parts["label.bin"], "<u4"), json.loads(parts["about.json"])

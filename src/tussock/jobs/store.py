@@ -1,0 +1,128 @@
+"""Where a data set goes: a folder, or any place that fsspec knows (``s3://…``, ``memory://…``).
+
+A file appears whole or not at all: in a folder it is written beside its name and renamed, elsewhere it is put in one
+request, which object stores make visible at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tussock.errors import InputError, OutputError
+from tussock.extras import load_extra
+from tussock.whole_files import whole_file
+
+__all__ = ["Store", "Stored"]
+
+
+class Stored(NamedTuple):
+    """A file of the data set."""
+
+    path: str
+    """below the root, with slashes"""
+    size: int
+    """bytes"""
+    sha256: str
+
+
+class Store:
+    """The files below one root; it can be sent to other processes, which open it anew."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = str(root)
+        self._remote = "://" in self.root and not self.root.startswith("file://")
+        self._folder = Path(self.root.removeprefix("file://"))
+        self._fs: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"root": self.root}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["root"])  # type: ignore[misc]
+
+    def put(self, path: str, data: bytes) -> Stored:
+        """Write one file."""
+        if self._remote:
+            self._reach(lambda fs, at: fs.pipe_file(f"{at}/{path}", data))
+        else:
+            target = self._folder / path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"{target.parent}: cannot be made a folder ({error.strerror})") from None
+            with whole_file(target, force=True) as part:
+                part.write_bytes(data)
+        return Stored(path, len(data), hashlib.sha256(data).hexdigest())
+
+    def get(self, path: str) -> bytes | None:
+        """The contents of a file; None where there is none."""
+        if self._remote:
+            return self._reach(lambda fs, at: fs.cat_file(f"{at}/{path}") if fs.exists(f"{at}/{path}") else None)
+        try:
+            return (self._folder / path).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"{self._folder / path}: cannot be read ({error.strerror})") from None
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the files directly in a folder, sorted; none where it does not exist."""
+        if self._remote:
+
+            def listed(fs: Any, at: str) -> list[str]:
+                try:
+                    return sorted(str(name).rsplit("/", 1)[-1] for name in fs.ls(f"{at}/{folder}", detail=False))
+                except FileNotFoundError:
+                    return []
+
+            return self._reach(listed)
+        try:
+            return sorted(entry.name for entry in os.scandir(self._folder / folder) if not entry.name.endswith(".part"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise InputError(f"{self._folder / folder}: cannot be read ({error.strerror})") from None
+
+    def drop(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        if self._remote:
+            self._reach(lambda fs, at: fs.rm_file(f"{at}/{path}") if fs.exists(f"{at}/{path}") else None)
+        else:
+            (self._folder / path).unlink(missing_ok=True)
+
+    def clear_parts(self) -> None:
+        """Remove what killed writers left below the root: files whose names end in .part."""
+        if not self._remote and self._folder.is_dir():
+            for part in self._folder.rglob(".*.part"):
+                part.unlink(missing_ok=True)
+
+    def clear_folders(self, folders: Iterable[str]) -> None:
+        """Remove empty folders; object stores have none."""
+        if not self._remote:
+            for folder in folders:
+                with suppress(OSError):
+                    (self._folder / folder).rmdir()
+
+    def open_fs(self) -> tuple[Any, str]:
+        """fsspec's file system and the root in it."""
+        if self._fs is None:
+            fsspec = load_extra("fsspec", extra="jobs", purpose=f"{self.root}: a data set at a URL")
+            try:
+                self._fs = fsspec.core.url_to_fs(self.root)
+            except (ValueError, ImportError) as error:
+                raise InputError(f"{self.root}: cannot be opened ({' '.join(str(error).split())[:160]})") from None
+        return self._fs
+
+    def _reach(self, use: Any) -> Any:
+        fs, at = self.open_fs()
+        try:
+            return use(fs, at.rstrip("/"))
+        except (InputError, OutputError):
+            raise
+        except Exception as error:  # each store has errors of its own: no credentials, no bucket, no network
+            raise OutputError(f"{self.root}: cannot be reached ({' '.join(str(error).split())[:160]})") from None

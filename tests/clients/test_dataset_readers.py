@@ -1,0 +1,170 @@
+"""Data sets of worlds, read by other people's programs: webdataset, PyTorch, PyArrow, pykitti, SemanticKITTI's, S3."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tussock.errors import OutputError
+from tussock.jobs.check import check_dataset
+from tussock.jobs.plan import Plan
+from tussock.jobs.run import run_plan
+from tussock.jobs.store import Store
+
+
+def small_plan(layout: str, **more: Any) -> Plan:
+    return Plan.parse(
+        {
+            "seed": 3, "frames": 2,
+            "worlds": {"count": 2, "recipe": {"side_m": [22, 24], "biomes": {"scrub": 1}, "people": [1, 1]}},
+            "sensors": [{"sensor": sensor(), "camera": {"width": 64, "height": 32,
+                                                        "lens": {"kind": "pinhole", "horizontal_fov_deg": 80}}}],
+            "output": {"layout": layout, **more},
+        },
+        "plan",
+    )  # fmt: skip
+
+
+def sensor() -> dict[str, Any]:
+    from tussock.sensors.catalogue import load_sensor
+
+    return load_sensor("vlp-16").model_dump(exclude_unset=True)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+def test_webdataset_reads_the_shards(tmp_path: Path) -> None:
+    webdataset = pytest.importorskip("webdataset", reason="wants webdataset: pip install webdataset")
+    run_plan(small_plan("webdataset"), tmp_path / "ds")
+    shards = sorted(str(path) for path in (tmp_path / "ds" / "shards").glob("*.tar"))
+    entries = list(webdataset.WebDataset(shards, shardshuffle=False, empty_check=False))
+    assert len(entries) == 4
+    for entry in entries:
+        points = np.frombuffer(entry["points.bin"], "<f4").reshape(-1, 4)
+        labels = np.frombuffer(entry["label.bin"], "<u4")
+        about = json.loads(entry["about.json"])
+        assert len(points) == len(labels) == about["returns"] > 500
+        assert entry["camera.png"].startswith(b"\x89PNG")
+    gc.collect()  # webdataset leaves the tar open
+
+
+@pytest.mark.parametrize("layout", ["parquet", "webdataset"])
+def test_pytorch_loads_both_layouts(layout: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="wants PyTorch: pip install torch")
+    from tussock.jobs.reading import Frames
+
+    run_plan(small_plan(layout), tmp_path / "ds")
+    frames = Frames(str(tmp_path / "ds"))
+    loader = torch.utils.data.DataLoader(frames, batch_size=None, shuffle=False)
+    loaded = list(loader)
+    assert len(loaded) == len(frames) == 4
+    for entry in loaded:
+        assert entry["points"].shape == (entry["about"]["returns"], 4)
+        assert entry["label"].shape == entry["instance"].shape == entry["points"].shape[:1]
+    with pytest.raises(IndexError):
+        frames[4]
+
+
+def test_both_layouts_hold_the_same_points(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="wants PyTorch: pip install torch")
+    from tussock.jobs.reading import Frames
+
+    for layout in ("parquet", "webdataset"):
+        run_plan(small_plan(layout), tmp_path / layout)
+    one, other = (Frames(str(tmp_path / layout)) for layout in ("parquet", "webdataset"))
+    for index in range(4):
+        a, b = one[index], other[index]
+        np.testing.assert_array_equal(a["points"][:, :3], b["points"][:, :3])
+        np.testing.assert_array_equal(a["label"], b["label"])
+        np.testing.assert_array_equal(a["instance"], b["instance"])
+
+
+def test_pyarrow_reads_a_class_and_a_frame_without_the_rest(tmp_path: Path) -> None:
+    import pyarrow.dataset
+    import pyarrow.parquet as pq
+
+    run_plan(small_plan("parquet"), tmp_path / "ds")
+    file = next((tmp_path / "ds" / "items").rglob("*.parquet"))
+    assert pq.ParquetFile(file).num_row_groups == 2
+    whole = pyarrow.dataset.dataset(tmp_path / "ds" / "items", format="parquet", exclude_invalid_files=True)
+    terrain = whole.to_table(columns=["x", "label"], filter=pyarrow.dataset.field("label") == 72)
+    assert 0 < terrain.num_rows < whole.count_rows()
+    catalogue = pq.read_table(tmp_path / "ds" / "catalogue.parquet").to_pylist()
+    assert len(catalogue) == 4
+    row = catalogue[-1]
+    group = pq.ParquetFile(tmp_path / "ds" / row["file"]).read_row_group(row["row_group"])
+    assert group.num_rows == row["returns"] == sum(count for _, count in row["classes"])
+    assert set(group["frame"].to_pylist()) == {row["frame"]}
+
+
+def test_pykitti_and_semantic_kitti_read_the_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pykitti = pytest.importorskip("pykitti", reason="wants pykitti: pip install pykitti")
+    run_plan(small_plan("kitti", labels="semantickitti"), tmp_path / "ds")
+    theirs = pykitti.odometry(str(tmp_path / "ds"), "000001")
+    assert len(theirs) == 2
+    scan = theirs.get_velo(1)
+    labels = np.fromfile(tmp_path / "ds" / "sequences" / "000001" / "labels" / "000001.label", "<u4")
+    assert scan.shape == (len(labels), 4)
+    assert theirs.get_cam2(0).size == (64, 32)
+    about = json.loads((tmp_path / "ds" / "sequences" / "000001" / "about.json").read_text())
+    # What stands 1 m before the LIDAR along x lies in the middle of the picture: the camera looks where it looks.
+    ahead = theirs.calib.P_rect_20 @ np.append((theirs.calib.T_cam0_velo @ [1.0, 0.0, 0.0, 1.0])[:3], 1.0)
+    np.testing.assert_allclose(ahead[:2] / ahead[2], [31.5, 15.5], atol=0.51)
+    moved = np.array(about["frames"][1]["pose"])[:3, 3] - np.array(about["frames"][0]["pose"])[:3, 3]
+    lines = np.loadtxt(tmp_path / "ds" / "sequences" / "000001" / "poses.txt").reshape(-1, 3, 4)
+    np.testing.assert_allclose(np.linalg.norm(lines[1][:, 3] - lines[0][:, 3]), np.linalg.norm(moved), atol=1e-6)
+
+    auxiliary = pytest.importorskip(
+        "auxiliary.laserscan", reason="wants SemanticKITTI's reader: pip install --no-deps semantic-kitti-api"
+    )
+    reader = auxiliary.SemLaserScan(sem_color_dict={n: [0, 0, 0] for n in range(300)})
+    folder = tmp_path / "ds" / "sequences" / "000001"
+    reader.open_scan(str(folder / "velodyne" / "000001.bin"))
+    reader.open_label(str(folder / "labels" / "000001.label"))
+    assert set(np.unique(reader.sem_label)) <= {0, 10, 30, 40, 44, 48, 49, 50, 51, 52, 70, 71, 72, 80, 81, 99, 252, 254}
+
+
+@pytest.fixture
+def s3() -> Iterator[str]:
+    moto = pytest.importorskip("moto.server", reason="wants a local S3 server: pip install 'moto[server]' s3fs")
+    pytest.importorskip("s3fs", reason="wants s3fs: pip install 'tussock[jobs]'")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    names = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }  # fmt: skip
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    s3fs.S3FileSystem().mkdir("bucket")
+    yield "s3://bucket"
+    server.stop()
+    for name, value in before.items():
+        os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_s3_takes_a_data_set_and_gives_it_back(s3: str, tmp_path: Path) -> None:
+    plan = small_plan("webdataset")
+    assert run_plan(plan, f"{s3}/ds").made == 2
+    assert run_plan(plan, f"{s3}/ds").made == 0
+    assert check_dataset(f"{s3}/ds").wrong == []
+    run_plan(plan, tmp_path / "ds")
+    for file in sorted((tmp_path / "ds" / "shards").glob("*.tar")):
+        assert Store(f"{s3}/ds").get(f"shards/{file.name}") == file.read_bytes()
+    with pytest.raises(OutputError, match="cannot be reached"):
+        Store("s3://no-such-bucket/ds").put("x", b"y")
+    assert "s3fs" in sys.modules
