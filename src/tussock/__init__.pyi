@@ -39,6 +39,11 @@ from tussock.ground.terrain import noise_terrain as noise_terrain
 from tussock.ground.zones import Circle as Circle
 from tussock.ground.zones import Polygon as Polygon
 from tussock.ground.zones import Strip as Strip
+from tussock.jobs.check import check_dataset as check_dataset
+from tussock.jobs.engines import dask_engine as dask_engine
+from tussock.jobs.plan import Plan as Plan
+from tussock.jobs.plan import load_plan as load_plan
+from tussock.jobs.run import run_plan as run_plan
 from tussock.learn.dead_lasers import dead_rings as dead_rings
 from tussock.learn.learn_volumes import learn_volumes as learn_volumes
 from tussock.learn.likelihood import choose_voxel as choose_voxel
@@ -77,6 +82,9 @@ from tussock.plots.viewable import instance_rgb as instance_rgb
 from tussock.plots.viewable import label_rgb as label_rgb
 from tussock.plots.viewable import normal_rgb as normal_rgb
 from tussock.plots.volumes import plot_volumes as plot_volumes
+from tussock.plots.worlds import plot_contact_sheet as plot_contact_sheet
+from tussock.plots.worlds import plot_diversity as plot_diversity
+from tussock.plots.worlds import thumbnail as thumbnail
 from tussock.poses import Pose as Pose
 from tussock.poses import Trajectory as Trajectory
 from tussock.rigs.capture import Moment as Moment
@@ -148,5 +156,11 @@ from tussock.wire.shared.shm_layout import ChannelSpec as ChannelSpec
 from tussock.wire.velodyne.decode import RawPackets as RawPackets
 from tussock.wire.velodyne.decode import decode_packets as decode_packets
 from tussock.wire.velodyne.encode import PacketEncoder as PacketEncoder
+from tussock.worlds.biome import biome_names as biome_names
+from tussock.worlds.figures import figures_of as figures_of
+from tussock.worlds.recipe import Recipe as Recipe
+from tussock.worlds.recipe import load_recipe as load_recipe
+from tussock.worlds.site import Site as Site
+from tussock.worlds.site import build_site as build_site
 
 __version__: str

@@ -34,6 +34,7 @@ __all__ = ["FORMAT", "MANIFEST", "SUMMARY", "Ledger", "read_manifest", "write_re
 FORMAT = "tussock data set of worlds"
 MANIFEST, SUMMARY, PLAN = "manifest.parquet", "manifest.json", "plan.json"
 _RECEIPTS, _JOURNAL = ".receipts", ".journal"
+_COLUMNS = ["item", "path", "size", "sha256"]
 
 
 def write_receipt(store: Store, index: int, files: Iterable[Stored]) -> None:
@@ -119,7 +120,7 @@ class Ledger:
         segments = self.store.names(_JOURNAL)
         if segments:
             self._segments = 1 + max(int(name.removesuffix(".parquet")) for name in segments)
-            self.done[np.unique(self._whole_journal()["item"].to_numpy())] = True
+            self.done[self._segments_of(["item"])["item"].to_numpy()] = True
         elif not self.store.names(_RECEIPTS) and self.store.get(SUMMARY) is not None:
             items = read_manifest(self.store)["item"].to_numpy()
             self.done[np.unique(items)] = True
@@ -129,27 +130,36 @@ class Ledger:
                 self._segments = 1
         self.gather()
 
-    def _whole_journal(self) -> Any:
+    def _segments_of(self, columns: list[str]) -> Any:
+        """Some columns of all journal segments, one below the other."""
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        tables = []
+        tables = [pq.read_table(io.BytesIO(_table_bytes([])), columns=columns)]
         for name in self.store.names(_JOURNAL):
             data = self.store.get(f"{_JOURNAL}/{name}")
             try:
-                tables.append(pq.read_table(io.BytesIO(data or b"")))
+                tables.append(pq.read_table(io.BytesIO(data or b""), columns=columns))
             except (pa.ArrowInvalid, OSError) as error:
                 raise InputError(f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({error}); remove it") from None
-        if not tables:
-            return pq.read_table(io.BytesIO(_table_bytes([])))
-        whole = pa.concat_tables(tables).sort_by([("item", "ascending"), ("path", "ascending")]).combine_chunks()
-        if len(whole) > 1:
-            # Stopped between a segment and the removal of its receipts, an item may stand there twice.
-            here, before = whole.slice(1), whole.slice(0, len(whole) - 1)
-            new = pc.or_(pc.not_equal(here["item"], before["item"]), pc.not_equal(here["path"], before["path"]))
-            whole = whole.filter(pa.chunked_array([pa.array([True]), *new.chunks]))
-        return whole.combine_chunks()
+        return pa.concat_tables(tables)
+
+    def _whole_journal(self) -> Any:
+        """All files of all finished items, in order, each once."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        whole = self._segments_of(_COLUMNS)
+        order = pc.sort_indices(whole, sort_keys=[("item", "ascending"), ("path", "ascending")])
+        whole = whole.take(order).combine_chunks()
+        if len(whole) < 2:
+            return whole
+        # Stopped between a segment and the removal of its receipts, an item may stand there twice.
+        here, before = whole.slice(1), whole.slice(0, len(whole) - 1)
+        new = pc.or_(pc.not_equal(here["item"], before["item"]), pc.not_equal(here["path"], before["path"]))
+        if pc.all(new).as_py():
+            return whole
+        return whole.filter(pa.chunked_array([pa.array([True]), *new.chunks])).combine_chunks()
 
 
 def read_manifest(store: Store) -> Any:
@@ -164,7 +174,7 @@ def read_manifest(store: Store) -> Any:
         table = pq.read_table(io.BytesIO(data))
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{store.root}/{MANIFEST}: cannot be read ({error})") from None
-    if table.column_names != ["item", "path", "size", "sha256"]:
+    if table.column_names != _COLUMNS:
         raise InputError(f"{store.root}/{MANIFEST}: is not the manifest of a data set")
     return table
 

@@ -40,7 +40,7 @@ from pydantic import Field, model_validator
 from tussock.cameras.camera import Camera
 from tussock.errors import InputError
 from tussock.rigs.rig import load_rig
-from tussock.scenes.ready import ready_scene_names
+from tussock.scenes.ready import scene_names
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.settings import Settings, read_toml
@@ -168,7 +168,7 @@ class Plan(Settings):
     def __len__(self) -> int:
         return self.world_count * self._each_world
 
-    @property
+    @cached_property
     def _each_world(self) -> int:
         return len(self.sensors) * len(self.paths) * max(1, len(self.weather))
 
@@ -179,10 +179,14 @@ class Plan(Settings):
         world, rest = divmod(index, self._each_world)
         sensor, rest = divmod(rest, len(self.paths) * max(1, len(self.weather)))
         path, weather = divmod(rest, max(1, len(self.weather)))
-        air = f"-{self.weather[weather].name}" if self.weather else ""
         number = self.worlds.first + world if not self.worlds.scenes else world
-        name = f"w{number:06d}-{self.sensors[sensor].word}-{self.paths[path].word}{air}"
-        return Item(index, number, sensor, path, weather, name)
+        return Item(index, number, sensor, path, weather, f"w{number:06d}{self._words[index % self._each_world]}")
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """What names have after the world's number, in the order of its items."""
+        air = [f"-{table.name}" for table in self.weather] or [""]
+        return [f"-{s.word}-{p.word}{a}" for s in self.sensors for p in self.paths for a in air]
 
     @cached_property
     def recipe(self) -> Recipe | None:
@@ -216,7 +220,7 @@ def load_plan(path: Path | str) -> Plan:
             worlds = worlds.changed(recipe=load_recipe(path.parent / worlds.recipe).model_dump(exclude_unset=True))
         scenes = [_beside(scene, path.parent) for scene in worlds.scenes]
         for scene in scenes:
-            if not scene.endswith(".toml") and scene not in ready_scene_names():
+            if not scene.endswith(".toml") and scene not in scene_names():
                 raise InputError.of("worlds scenes", "must be ready scenes or scene files (.toml)", scene)
         sensors = []
         for table in plan.sensors:
