@@ -8,7 +8,7 @@ numbers; those whose names end in `_array` do the same, bit by bit, on NumPy arr
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, unique
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+@unique
 class Purpose(IntEnum):
     """What a draw is for; part of the counter, so that no two effects ever share a number."""
 
@@ -53,7 +54,7 @@ class Purpose(IntEnum):
     ODOMETRY = 42
     VEHICLE_IMU = 43
     SITE = 44
-    WORLD = 40
+    WORLD = 50
 
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
