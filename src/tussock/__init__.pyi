@@ -125,7 +125,11 @@ from tussock.scenes.ready import scene_names as scene_names
 from tussock.sensors.beam import Beam as Beam
 from tussock.sensors.catalogue import load_sensor as load_sensor
 from tussock.sensors.catalogue import sensor_names as sensor_names
+from tussock.sensors.imu import Imu as Imu
+from tussock.sensors.imu import ImuReadings as ImuReadings
 from tussock.sensors.noise import Noise as Noise
+from tussock.sensors.ouster_unit import OusterUnit as OusterUnit
+from tussock.sensors.ouster_unit import read_unit as read_unit
 from tussock.sensors.patterns.grid import GridPattern as GridPattern
 from tussock.sensors.patterns.image import ImagePattern as ImagePattern
 from tussock.sensors.patterns.line import LinePattern as LinePattern
@@ -146,6 +150,10 @@ from tussock.wire.captures.datagrams import Datagrams as Datagrams
 from tussock.wire.captures.datagrams import read_datagrams as read_datagrams
 from tussock.wire.live import Outlet as Outlet
 from tussock.wire.live import stream as stream
+from tussock.wire.ouster.decode import OusterScan as OusterScan
+from tussock.wire.ouster.encode import OusterEncoder as OusterEncoder
+from tussock.wire.ouster.read import ouster_imu as ouster_imu
+from tussock.wire.ouster.read import read_ouster as read_ouster
 from tussock.wire.recording import open_recording as open_recording
 from tussock.wire.replay import replay as replay
 from tussock.wire.shared.shared_memory import SharedSegment as SharedSegment

@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from made_frames import made_frame
+from tussock.errors import InputError
 from tussock.poses import Pose
 from tussock.sensors.catalogue import load_sensor, sensor_names
 from tussock.sensors.ouster_unit import parse_unit, read_unit
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.ouster.decode import OusterScan, decode_imu, decode_scans, packet_size
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.metadata import metadata
 from tussock.wire.ouster.models import unit_of
+from tussock.wire.ouster.osf import read_osf
 from tussock.wire.ouster.profiles import PROFILES
+from tussock.wire.recording import check_recording, open_recording
 
 core = pytest.importorskip(
     "ouster.sdk.core", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
@@ -193,3 +197,73 @@ def compare(scan: OusterScan, theirs, info) -> None:
     np.testing.assert_array_equal(scan.status, theirs.status)
     points = core.XYZLut(info, use_extrinsics=False)(theirs.field("RANGE"))
     np.testing.assert_allclose(scan.xyz(), points, atol=1e-9)
+
+
+def written(folder: Path, suffix: str, mode: str = "strongest+last") -> tuple[list, Path]:
+    sensor = load_sensor("os1-64-rev7").with_(**{"receiver.mode": mode})
+    frames = [made_frame(sensor, k, returns="dual" if mode == "strongest+last" else mode) for k in range(3)]
+    path = folder / f"run{suffix}"
+    with open_recording(path, sensor) as recording:
+        for frame in frames:
+            recording.write(frame)
+    return frames, path
+
+
+@pytest.mark.parametrize("suffix", [".pcap", ".osf"])
+def test_whole_recordings_are_opened_by_their_name(tmp_path: Path, suffix: str) -> None:
+    """What any user of the SDK does: open a file, take the frames, project them."""
+    sdk = pytest.importorskip("ouster.sdk", exc_type=ImportError)
+    frames, path = written(tmp_path, suffix)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        source = sdk.open_source(str(path))
+        seen = [frame for found in source for frame in found if frame is not None]
+    assert [frame.frame_id for frame in seen] == [0, 1, 2]
+    project = core.XYZLut(source.sensor_info[0], use_extrinsics=False)
+    for ours, theirs in zip(frames, seen, strict=True):
+        assert theirs.complete()
+        for number, field in enumerate(("RANGE", "RANGE2"), 1):
+            rows = ours.return_number == number
+            assert np.count_nonzero(theirs.field(field)) == rows.sum()
+            points = project(theirs.field(field))[ours.laser[rows], ours.pulse[rows] // 64]
+            assert np.linalg.norm(points - ours.xyz[rows], axis=1).max() <= 2e-3
+
+
+def test_osf_is_read_back(tmp_path: Path) -> None:
+    frames, path = written(tmp_path, ".osf")
+    scans = list(read_osf(path))
+    assert [(scan.number, scan.missing) for scan in scans] == [(0, 0), (1, 0), (2, 0)]
+    for frame, scan in zip(frames, scans, strict=True):
+        rows = frame.return_number == 2
+        points = scan.xyz("RANGE2")[frame.laser[rows], frame.pulse[rows] // 64]
+        assert np.linalg.norm(points - frame.xyz[rows], axis=1).max() <= 2e-3
+
+
+def test_what_is_no_osf(tmp_path: Path) -> None:
+    (tmp_path / "bad.osf").write_bytes(b"x" * 100)
+    with pytest.raises(InputError, match=r"bad\.osf: cannot be read as OSF"):
+        list(read_osf(tmp_path / "bad.osf"))
+    with pytest.raises(InputError, match="no such file"):
+        list(read_osf(tmp_path / "gone.osf"))
+    with pytest.raises(InputError, match="an OSF file holds Ouster's sensors"):
+        check_recording(tmp_path / "run.osf", load_sensor("vlp-16"))
+    with pytest.raises(ZeroDivisionError), open_recording(tmp_path / "run.osf", load_sensor("os1-32-rev7")):
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.osf"]
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_real_captures_through_our_own_reader(name: str) -> None:
+    """Fragments put together by us, pixels taken out by us: the SDK's points."""
+    pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
+    sdk = pytest.importorskip("ouster.sdk", exc_type=ImportError)
+    capture, document = recorded(name)
+    unit, datagrams = read_unit(document), read_datagrams(capture)
+    scans = decode_scans(datagrams.select(datagrams.size == packet_size(unit)).payloads(), unit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        source = sdk.open_source(str(capture), meta=[str(document)])
+        theirs = [frame for found in source for frame in found if frame is not None]
+    assert [scan.number for scan in scans] == [frame.frame_id for frame in theirs]
+    for scan, frame in zip(scans, theirs, strict=True):
+        compare(scan, frame, core.SensorInfo(document.read_text()))

@@ -10,9 +10,10 @@ import pytest
 from made_frames import made_frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
+from tussock.wire.packets import EPOCH
 from tussock.wire.recording import open_recording
 from tussock.wire.ros.messages import POINT, rings_of
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder
+from tussock.wire.velodyne.encode import PacketEncoder
 
 rosbags = pytest.importorskip("rosbags", reason="rosbags is not installed: pip install 'tussock[ros]'")
 pytest.importorskip("mcap_ros2", reason="mcap-ros2-support is not installed: pip install 'tussock[readers]'")

@@ -15,7 +15,8 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import read_datagrams
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets, intensity_bytes
+from tussock.wire.packets import EPOCH, Packets
+from tussock.wire.velodyne.encode import PacketEncoder, intensity_bytes
 from tussock.wire.velodyne.position import GeoOrigin, position_packets
 from tussock.wire.velodyne.status64 import TABLE_PACKETS
 

@@ -13,8 +13,9 @@ from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
+from tussock.wire.packets import Packets
 from tussock.wire.velodyne.decode import decode_packets
-from tussock.wire.velodyne.encode import PacketEncoder, Packets
+from tussock.wire.velodyne.encode import PacketEncoder
 
 HEDGE = Material(name="hedge", reflectance=0.5)
 STONE = Material(name="stone", reflectance=0.5)

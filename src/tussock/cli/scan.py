@@ -79,8 +79,8 @@ def scan(
     from tussock.cli.sources import parse_utc
     from tussock.plots.frame import plot_frame
     from tussock.whole_files import check_writable
+    from tussock.wire.packets import EPOCH
     from tussock.wire.recording import RECORDING_SUFFIXES
-    from tussock.wire.velodyne.encode import EPOCH
     from tussock.wire.velodyne.position import GeoOrigin
 
     _check_words(scene, sensor, out, coords, table, over, into, end)

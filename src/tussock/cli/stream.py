@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +13,7 @@ import typer
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
+    from tussock.poses import Pose, Trajectory
     from tussock.sensors.sensor import Sensor
     from tussock.wire.live import Outlet, StreamReport
 
@@ -25,6 +28,16 @@ def stream(
     ] = None,
     positions_to: Annotated[
         list[str] | None, typer.Option(help="HOST:PORT for position packets, one for each sensor in their order.")
+    ] = None,
+    imu_to: Annotated[
+        list[str] | None,
+        typer.Option(help="HOST:PORT for inertial packets (Ouster), one for each sensor in their order."),
+    ] = None,
+    http: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="HOST:PORT where an Ouster answers its driver (drivers ask at port 80), one for each sensor."
+        ),
     ] = None,
     share: Annotated[
         list[str] | None, typer.Option(help="Name of a shared memory segment, one for each sensor.")
@@ -60,7 +73,9 @@ def stream(
     from tussock.wire.shared.shared_run import SharedRun
 
     devices = _devices(sensor, rate, rays, settings or [])
-    outlets = _outlets(devices, to or [], positions_to or [], pose or [], trajectory, origin)
+    places = _places(devices, pose or [], trajectory)
+    outlets = _outlets(devices, places, to or [], positions_to or [], imu_to or [], origin)
+    servers = _servers(outlets, _one_each("--http", http or [], len(outlets)))
     names = _one_each("--share", share or [], len(devices))
     if not to and not share:
         raise InputError("stream: give --to HOST:PORT for packets, --share NAME for shared memory, or both")
@@ -69,6 +84,8 @@ def stream(
     if lockstep and not timeout > 0:
         raise InputError.of("timeout", "must be above 0 s", timeout)
     with ExitStack() as stack:
+        for server in servers:
+            stack.enter_context(server())
         for outlet, name in zip(outlets, names, strict=True):
             if name is not None:
                 outlet.share = stack.enter_context(SharedRun(name, outlet.sensor, outlet.pose, lockstep=lockstep))
@@ -99,35 +116,75 @@ def _devices(names: list[str], rate: float | None, rays: int | None, settings: l
     return [load_sensor(name).with_(**changes) if changes else load_sensor(name) for name in names]
 
 
+def _places(devices: list[Sensor], poses: list[str], trajectory: Path | None) -> list[Pose | Trajectory]:
+    from tussock.cli.sources import open_pose
+
+    given = poses * len(devices) if len(poses) == 1 else _one_each("--pose", poses, len(devices))
+    return [open_pose(place, trajectory) for place in given]
+
+
 def _outlets(
-    devices: list[Sensor], to: list[str], positions_to: list[str], poses: list[str], trajectory: Path | None,
+    devices: list[Sensor], places: list[Pose | Trajectory], to: list[str], positions_to: list[str], imu_to: list[str],
     origin: str | None,
 ) -> list[Outlet]:  # fmt: skip
-    from tussock.cli.sources import open_pose
     from tussock.wire.addresses import Endpoint
     from tussock.wire.live import Outlet
-    from tussock.wire.velodyne.encode import PacketEncoder
     from tussock.wire.velodyne.position import GeoOrigin
 
-    targets = [Endpoint.parse(text) if text else None for text in _one_each("--to", to, len(devices))]
-    for device, target in zip(devices, targets, strict=True):
-        if target is not None:
-            PacketEncoder(device)  # refuses a sensor without packets before the scene is built
-    others = _one_each("--positions-to", positions_to, len(devices))
-    places = poses * len(devices) if len(poses) == 1 else _one_each("--pose", poses, len(devices))
+    def endpoints(option: str, given: list[str]) -> list[Endpoint | None]:
+        return [Endpoint.parse(text) if text else None for text in _one_each(option, given, len(devices))]
+
+    targets, others, imus = (
+        endpoints("--to", to),
+        endpoints("--positions-to", positions_to),
+        endpoints("--imu-to", imu_to),
+    )
     used = [target.address for target in targets if target]
     if len(set(used)) != len(used):
         raise InputError("--to: two sensors cannot share one address; give each a port of its own")
-    return [
+    outlets = [
         Outlet(
             device,
-            open_pose(place, trajectory),
-            to=target,
-            positions_to=Endpoint.parse(other) if other else None,
+            place,
+            to=targets[number],
+            positions_to=others[number],
+            imu_to=imus[number],
             origin=GeoOrigin.parse(origin) if origin else GeoOrigin(),
+            number=number,
         )
-        for device, target, other, place in zip(devices, targets, others, places, strict=True)
+        for number, (device, place) in enumerate(zip(devices, places, strict=True))
     ]
+    for outlet in outlets:
+        outlet.encoder()  # refuses a sensor without packets before the scene is built
+    return outlets
+
+
+def _servers(outlets: list[Outlet], http: list[str | None]) -> list[Callable[[], AbstractContextManager[Any]]]:
+    """What opens the HTTP end points of the sensors that have them; their packets come from the same address."""
+    from dataclasses import replace
+    from functools import partial
+
+    from tussock.wire.addresses import Endpoint
+    from tussock.wire.ouster.encode import OusterEncoder
+    from tussock.wire.ouster.http import OusterServer
+
+    servers: list[Callable[[], AbstractContextManager[Any]]] = []
+    for outlet, text in zip(outlets, http, strict=True):
+        if text is None:
+            continue
+        encoder = outlet.encoder()
+        if not isinstance(encoder, OusterEncoder) or outlet.to is None:
+            raise InputError(f"--http: sensor {outlet.sensor.name} is no Ouster with --to; only those answer over HTTP")
+        unit = replace(encoder.unit, lidar_port=outlet.to.port)
+        if outlet.imu_to is not None:
+            unit = replace(unit, imu_port=outlet.imu_to.port)
+        at = Endpoint.parse(text)
+        servers.append(partial(OusterServer, unit, at, destination=str(outlet.to.address[0])))
+        if at.address[0] not in ("0.0.0.0", "::"):
+            # Drivers drop what does not come from the sensor that they asked.
+            outlet.to = replace(outlet.to, source=at.address[0])
+            outlet.imu_to = outlet.imu_to and replace(outlet.imu_to, source=at.address[0])
+    return servers
 
 
 def _one_each(option: str, given: list[str], sensors: int) -> list[str | None]:

@@ -29,10 +29,11 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose
 from tussock.rigs.capture import Moment
 from tussock.rigs.rig import Rig
+from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.recording import pose_times
 from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
 from tussock.wire.ros.messages import RosMessages
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
+from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.models import speaks_packets
 
 __all__ = ["LOG_SUFFIXES", "RigLog", "open_rig_log"]

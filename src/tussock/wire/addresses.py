@@ -20,6 +20,8 @@ class Endpoint:
     family: int = socket.AF_INET
     address: tuple[Any, ...] = ()
     """as the socket wants it"""
+    source: str = ""
+    """address of ours that datagrams leave from; empty: the system's choice"""
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -47,6 +49,8 @@ def open_sender(endpoint: Endpoint) -> socket.socket:
     system would report errors from the other side as ours."""
     try:
         sender = socket.socket(endpoint.family, socket.SOCK_DGRAM)
+        if endpoint.source:
+            sender.bind((endpoint.source, 0))
         if endpoint.family == socket.AF_INET:
             sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
         sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)

@@ -26,11 +26,11 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
+from tussock.wire.families import family_of, open_encoder
 from tussock.wire.pacing import Due, Lateness, Pacer
-from tussock.wire.recording import PositionClock
+from tussock.wire.packets import EPOCH, Channel, Encoder, Sent
 from tussock.wire.shared.shared_run import Command, SharedRun
-from tussock.wire.velodyne.encode import PacketEncoder, Packets
-from tussock.wire.velodyne.position import GeoOrigin, position_packets
+from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["Outlet", "StreamReport", "stream"]
 
@@ -46,9 +46,32 @@ class Outlet:
     sensor: Sensor
     pose: Pose | Trajectory
     to: Endpoint | None = None
+    """for the packets"""
     positions_to: Endpoint | None = None
+    """for where it is, which Velodyne's sensors tell"""
+    imu_to: Endpoint | None = None
+    """for what its inertial sensor feels, where packets carry that"""
     share: SharedRun | None = None
     origin: GeoOrigin = field(default_factory=GeoOrigin)
+    number: int = 0
+    """tells units of one maker apart"""
+
+    @property
+    def addresses(self) -> dict[Channel, Endpoint]:
+        """Where each channel goes to; what has no address is not sent."""
+        given: dict[Channel, Endpoint | None] = {"data": self.to, "positions": self.positions_to, "imu": self.imu_to}
+        return {channel: endpoint for channel, endpoint in given.items() if endpoint is not None}
+
+    def encoder(self, epoch: float = EPOCH) -> Encoder | None:
+        """What makes its packets, None where they go nowhere; refuses what the sensor cannot send."""
+        if not self.addresses:
+            return None
+        encoder = open_encoder(self.sensor, epoch=epoch, origin=self.origin, number=self.number)
+        known = family_of(self.sensor).ports
+        for channel in self.addresses:
+            if channel not in known or (channel == "imu" and self.sensor.imu is None):
+                raise InputError(f"sensor {self.sensor.name}: sends no {channel} packets; give no address for them")
+        return encoder
 
 
 @dataclass
@@ -82,7 +105,7 @@ def stream(
     if seconds is not None and not seconds > 0:
         raise InputError.of("seconds", "must be above 0", seconds)
     # A sensor without packets is refused before anything starts.
-    encoders = [PacketEncoder(outlet.sensor) if outlet.to is not None else None for outlet in outlets]
+    encoders = [outlet.encoder() for outlet in outlets]
     for _ in range(2):  # the first time code is compiled or loaded, the second tells how long a revolution takes
         begin = time.perf_counter()
         for outlet, encoder in zip(outlets, encoders, strict=True):
@@ -135,8 +158,7 @@ class _Live:
         self._say, self._said = say, -inf
         self.pacer = Pacer()
         self.report = StreamReport(outlet.sensor.name)
-        self._encoder = PacketEncoder(outlet.sensor, epoch=clock.epoch) if outlet.to else None
-        self._positions = PositionClock()
+        self._encoder = outlet.encoder(clock.epoch)
         self._period = outlet.sensor.frame_period
         self._ahead = self._period if outlet.share else max(_AHEAD, 2 * self._period)
         self._frame = 0
@@ -187,7 +209,7 @@ class _Live:
     def _hand_on(self, frame: Frame) -> None:
         batch: list[Due] = []
         if self._encoder:
-            batch = self._dues(self._encoder.encode(frame), frame.trajectory)
+            batch = self._dues(self._encoder.encode(frame))
         share = self._outlet.share
         if share is not None:
             # Known when the revolution is complete.
@@ -197,16 +219,17 @@ class _Live:
             batch.sort(key=lambda due: due.moment)
         self.pacer.put(batch)
 
-    def _dues(self, packets: Packets, path: Trajectory | None = None) -> list[Due]:
-        zero, outlet = self._clock.zero, self._outlet
-        dues = [
-            Due(zero + moment, payload, outlet.to)
-            for moment, payload in zip(packets.times.tolist(), packets.payloads, strict=True)
-        ]
-        times = self._positions.times(packets)
-        if outlet.positions_to is not None and path is not None:
-            told = position_packets(times, path, epoch=self._clock.epoch, origin=outlet.origin)
-            dues += [Due(zero + t, p, outlet.positions_to) for t, p in zip(times.tolist(), told, strict=True)]
+    def _dues(self, sent: Sent) -> list[Due]:
+        zero = self._clock.zero
+        dues: list[Due] = []
+        for channel, endpoint in self._outlet.addresses.items():
+            packets = sent.get(channel)
+            if packets is not None:
+                moments = (zero + packets.times).tolist()
+                dues += [
+                    Due(moment, payload, endpoint) for moment, payload in zip(moments, packets.payloads, strict=True)
+                ]
+        if len(self._outlet.addresses) > 1:
             dues.sort(key=lambda due: due.moment)
         return dues
 

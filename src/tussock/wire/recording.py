@@ -1,6 +1,7 @@
 """A run of many frames written to one place as it goes, by the suffix of its name; nothing is held whole.
 
     .pcap      a capture of the sensor's packets and positions (`tussock.wire.captures`)
+    .osf       Ouster's own format (`tussock.wire.ouster.osf`)
     .mcap      ROS 2 messages in one file (`tussock.wire.ros.logs`)
     .rosbag2   the same messages in the folder of a rosbag2
 
@@ -10,29 +11,35 @@ and transform and pose, 100 a second while the sensor moves and once a frame whi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.poses import Pose, Trajectory
+from tussock.poses import Trajectory
 from tussock.sensors.sensor import Sensor
 from tussock.whole_files import check_folder, check_writable, whole_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
+from tussock.wire.families import family_of, open_encoder
+from tussock.wire.ouster.encode import OusterEncoder
+from tussock.wire.ouster.metadata import metadata
+from tussock.wire.ouster.osf import open_osf
+from tussock.wire.packets import EPOCH, Encoder, Packets, Sent
 from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
 from tussock.wire.ros.messages import RosMessages
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
-from tussock.wire.velodyne.models import DATA_PORT, MODELS, mode_of, model_of, speaks_packets
-from tussock.wire.velodyne.position import DATA_PER_POSITION, POSITION_PORT, GeoOrigin, position_packets
+from tussock.wire.velodyne.encode import PacketEncoder
+from tussock.wire.velodyne.models import MODELS, speaks_packets
+from tussock.wire.velodyne.position import GeoOrigin
 
-__all__ = ["RECORDING_SUFFIXES", "PositionClock", "Recording", "check_recording", "open_recording", "pose_times"]
+__all__ = ["RECORDING_SUFFIXES", "Recording", "check_recording", "open_recording", "pose_times"]
 
-RECORDING_SUFFIXES = (".pcap", ".mcap", ".rosbag2")
+RECORDING_SUFFIXES = (".pcap", ".osf", ".mcap", ".rosbag2")
 _POSE_STEP = 0.01  # [s]
 
 
@@ -54,8 +61,11 @@ def check_recording(path: Path, sensor: Sensor, *, force: bool = False) -> None:
     else:
         check_writable(path, force=force)
     if path.suffix == ".pcap":
-        model_of(sensor)
-        mode_of(sensor)
+        described = unit_file(path, open_encoder(sensor))
+        if described is not None:
+            check_writable(described, force=force)
+    elif path.suffix == ".osf":
+        _ouster_encoder(sensor, EPOCH)
 
 
 @contextmanager
@@ -69,11 +79,12 @@ def open_recording(
     """
     path = Path(path)
     if path.suffix == ".pcap":
-        encoder = PacketEncoder(sensor, epoch=epoch)
-        with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
-            capture = _CaptureRecording(CaptureWriter(file), encoder, origin or GeoOrigin())
+        with _open_capture(path, open_encoder(sensor, epoch=epoch, origin=origin), force=force) as capture:
             yield capture
-            capture.finish()
+        return
+    if path.suffix == ".osf":
+        with open_osf(path, _ouster_encoder(sensor, epoch), force=force) as recording:
+            yield recording
         return
     if path.suffix not in RECORDING_SUFFIXES:
         raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
@@ -86,27 +97,40 @@ def open_recording(
         run.finish()
 
 
-class PositionClock:
-    """Picks the moments of position packets out of the times of data packets."""
+def _ouster_encoder(sensor: Sensor, epoch: float) -> OusterEncoder:
+    encoder = open_encoder(sensor, epoch=epoch)
+    if not isinstance(encoder, OusterEncoder):
+        raise InputError.of(f"sensor {sensor.name}", "an OSF file holds Ouster's sensors", sensor.packets)
+    return encoder
 
-    def __init__(self) -> None:
-        self._sent = 0
 
-    def times(self, packets: Packets) -> NDArray[np.float64]:
-        """[s], one for every 14 data packets, counted over the whole run."""
-        chosen = packets.times[(-self._sent) % DATA_PER_POSITION :: DATA_PER_POSITION]
-        self._sent += len(packets)
-        return chosen
+def unit_file(path: Path, encoder: Encoder) -> Path | None:
+    """The file beside a capture that describes the unit, without which some makers' packets cannot be read."""
+    return path.with_suffix(".json") if isinstance(encoder, OusterEncoder) else None
+
+
+@contextmanager
+def _open_capture(path: Path, encoder: Encoder, *, force: bool) -> Iterator[Recording]:
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        capture = _CaptureRecording(file, encoder)
+        yield capture
+        capture.finish()
+        file.flush()
+        described = unit_file(path, encoder)
+        if described is not None:
+            assert isinstance(encoder, OusterEncoder)
+            with whole_file(described, force=force) as document:
+                document.write_text(json.dumps(metadata(encoder.unit), indent=1) + "\n", encoding="utf-8")
 
 
 class _CaptureRecording:
-    def __init__(self, capture: CaptureWriter, encoder: PacketEncoder, origin: GeoOrigin) -> None:
-        self._capture, self._encoder, self._origin = capture, encoder, origin
-        self._clock = PositionClock()
-        self._path = Trajectory.standing(Pose())
+    """Everything a sensor sends, each channel to the port of the factory's settings."""
+
+    def __init__(self, file: IO[bytes], encoder: Encoder) -> None:
+        self._family = family_of(encoder.sensor)
+        self._capture, self._encoder = CaptureWriter(file, source=self._family.address), encoder
 
     def write(self, frame: Frame) -> None:
-        self._path = frame.trajectory or self._path
         self._write(self._encoder.encode(frame))
 
     def write_image(self, topic: str, time: float, pixels: NDArray[Any], frame_id: str) -> None:
@@ -115,12 +139,10 @@ class _CaptureRecording:
     def finish(self) -> None:
         self._write(self._encoder.flush())
 
-    def _write(self, packets: Packets) -> None:
-        times, epoch = self._clock.times(packets), self._encoder.epoch
-        positions = position_packets(times, self._path, epoch=epoch, origin=self._origin)
-        self._capture.write(
-            Flow(packets.payloads, epoch + packets.times, DATA_PORT), Flow(positions, epoch + times, POSITION_PORT)
-        )
+    def _write(self, sent: Sent) -> None:
+        epoch, ports = self._encoder.epoch, self._family.ports
+        flows = [Flow(packets.payloads, epoch + packets.times, ports[name]) for name, packets in sent.items()]
+        self._capture.write(*flows)
 
 
 class _RosRecording:

@@ -13,8 +13,9 @@ from tussock.errors import OutputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import read_datagrams
+from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.recording import open_recording
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
+from tussock.wire.velodyne.encode import PacketEncoder
 
 
 def capture(path: Path, name: str = "vlp-16", frames: int = 2) -> Packets:

@@ -1,6 +1,7 @@
 """Captures written: datagrams as they would have been recorded on the sensor's own network.
 
-Classic pcap with microseconds, Ethernet, IPv4, UDP, all checksums right.
+Classic pcap with microseconds, Ethernet, IPv4, UDP, all checksums right. A datagram that is longer than an Ethernet
+frame lies in fragments, each a record of its own, as it would have come over the wire.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ __all__ = ["CaptureWriter", "Flow"]
 
 _MAGIC, _ETHERNET = 0xA1B2C3D4, 1
 _RECORD, _HEADERS = 16, 42
+_PIECE = 1480  # bytes of a datagram in one Ethernet frame; a multiple of 8, as fragments need
+_MORE = 0x2000  # fragments to come
 _MAC_SENSOR, _MAC_ALL = bytes.fromhex("607688000000"), b"\xff" * 6
 
 
@@ -74,13 +77,32 @@ class CaptureWriter:
         total = _checksum(records[:, 42:], extra=17 + 8 + size)
         total[(total == 0).all(axis=1)] = 0xFF  # a checksum of 0 would mean "none"
         records[:, 56:58] = total
-        return np.ascontiguousarray(records[:, : _RECORD + _HEADERS + size])
+        whole = records[:, : _RECORD + _HEADERS + size]
+        return np.ascontiguousarray(whole) if 8 + size <= _PIECE else _fragments(whole)
 
     def _headers(self, size: int, port: int) -> bytes:
         """Ethernet, IPv4 and UDP headers for a payload of ``size``, checksums and number still 0."""
         ethernet = _MAC_ALL + _MAC_SENSOR + b"\x08\x00"
         ip = struct.pack(">BBHHHBBH", 0x45, 0, 28 + size, 0, 0x4000, 64, 17, 0) + self._addresses
         return ethernet + ip + struct.pack(">HHHH", port, port, 8 + size, 0)
+
+
+def _fragments(whole: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Records with their datagrams cut into fragments, those of one datagram one behind the other, shape (n, bytes)."""
+    before = _RECORD + 34  # record, Ethernet and IP headers
+    parts = []
+    for start in range(0, whole.shape[1] - before, _PIECE):
+        body = whole[:, before + start : before + start + _PIECE]
+        part = np.concatenate([whole[:, :before], body], axis=1)
+        size = body.shape[1]
+        more = _MORE if before + start + size < whole.shape[1] else 0
+        part[:, 8:16] = np.frombuffer(struct.pack("<II", 34 + size, 34 + size), np.uint8)
+        part[:, 32:34] = np.frombuffer(struct.pack(">H", 20 + size), np.uint8)
+        part[:, 36:38] = np.frombuffer(struct.pack(">H", more | start // 8), np.uint8)
+        part[:, 40:42] = 0
+        part[:, 40:42] = _checksum(part[:, 30:50])
+        parts.append(part)
+    return np.concatenate(parts, axis=1)
 
 
 def _checksum(part: NDArray[np.uint8], *, extra: int = 0) -> NDArray[np.uint8]:

@@ -1,1 +1,4 @@
-"""Ouster packets, out and in."""
+"""Ouster packets, out and in.
+
+Inner: people use the names in `tussock`.
+"""

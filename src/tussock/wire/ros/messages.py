@@ -20,7 +20,8 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
-from tussock.wire.velodyne.encode import Packets, intensity_bytes
+from tussock.wire.packets import Packets
+from tussock.wire.velodyne.encode import intensity_bytes
 from tussock.wire.velodyne.models import MODELS
 
 __all__ = ["POINT", "RosMessages", "rings_of"]

@@ -13,8 +13,6 @@ Left out: the wander of the motor, and intensities that some devices report with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import ceil
 from typing import Any
 
@@ -27,36 +25,15 @@ from tussock.frames.frame import Frame
 from tussock.kernels import kernel
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
+from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.velodyne.layout import LAST, PACKET, PACKET_BYTES, STRONGEST, Layout, layout_of
 from tussock.wire.velodyne.models import MODE_BYTES, PacketModel, ReturnMode, mode_of, model_of
 from tussock.wire.velodyne.status64 import StatusStream
 
-__all__ = ["EPOCH", "PacketEncoder", "Packets", "assemble", "intensity_bytes", "place_returns"]
-
-EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
-"""[s] Unix time of simulation time 0 unless another is given: fixed, so that the same run gives the same bytes"""
+__all__ = ["PacketEncoder", "assemble", "intensity_bytes", "place_returns"]
 
 HOUR_US = 3_600_000_000
 _BOTH, _SKIP = 2, 255
-
-
-@dataclass(frozen=True, eq=False)
-class Packets:
-    """Packets in the order in which they leave the sensor."""
-
-    payloads: NDArray[np.uint8]
-    """shape (n, 1206)"""
-    times: NDArray[np.float64]
-    """[s], simulation time when each is complete and leaves, shape (n,)"""
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    @classmethod
-    def joined(cls, parts: list[Packets]) -> Packets:
-        if not parts:
-            return cls(np.empty((0, PACKET_BYTES), np.uint8), np.empty(0))
-        return cls(np.concatenate([p.payloads for p in parts]), np.concatenate([p.times for p in parts]))
 
 
 class PacketEncoder:
@@ -91,7 +68,7 @@ class PacketEncoder:
                 f"frame {number}", f"must be of the sensor {self.sensor.name} with its settings",
                 f"{frame.pulses} pulses instead of {len(cycles) * self.model.lasers}",
             )  # fmt: skip
-        before = self.flush() if self._next not in (None, cycles.start) else Packets.joined([])
+        before = self.flush() if self._next not in (None, cycles.start) else Packets.none(PACKET_BYTES)
 
         total = self._carried + len(cycles)
         payloads = np.zeros((ceil(total / self.layout.cycles), PACKET_BYTES), np.uint8)
@@ -113,7 +90,7 @@ class PacketEncoder:
     def flush(self) -> Packets:
         """The packet begun, if there is one; its last cycles hold no returns."""
         if not self._carried:
-            return Packets.joined([])
+            return Packets.none(PACKET_BYTES)
         assert self._next is not None
         done = self._finished(self._begun, self._next - self._carried)
         self._begun, self._carried, self._next = self._begun[:0], 0, None

@@ -17,8 +17,8 @@ from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
+from tussock.wire.packets import EPOCH
 from tussock.wire.recording import open_recording
-from tussock.wire.velodyne.encode import EPOCH
 
 pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 

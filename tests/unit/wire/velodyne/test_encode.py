@@ -9,8 +9,9 @@ from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.frames.columns import KINDS
 from tussock.sensors.catalogue import load_sensor
+from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.velodyne.decode import decode_packets
-from tussock.wire.velodyne.encode import EPOCH, PacketEncoder, Packets
+from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.layout import layout_of
 from tussock.wire.velodyne.models import MODELS
 
