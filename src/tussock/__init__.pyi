@@ -118,6 +118,7 @@ from tussock.scene_files.scene_file import load_scene as load_scene
 from tussock.scene_files.scene_save import save_scene as save_scene
 from tussock.scene_files.volume_file import load_volumes as load_volumes
 from tussock.scene_files.volume_file import save_volumes as save_volumes
+from tussock.scenes.forest_trail import trail_path as trail_path
 from tussock.scenes.ready import ready_pose as ready_pose
 from tussock.scenes.ready import ready_scene as ready_scene
 from tussock.scenes.ready import ready_view as ready_view

@@ -80,7 +80,7 @@ def scan(
 
 
 def scan_range(
-    scene: Scene | World, sensor: Sensor, pose: Pose | Trajectory | None = None, *, start: float, end: float,
+    scene: Scene | World, sensor: Sensor, pose: Pose | Trajectory | None = None, *, start: float = 0.0, end: float,
     **options: Any,
 ) -> Iterator[Frame]:  # fmt: skip
     """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`."""

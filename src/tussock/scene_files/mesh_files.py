@@ -42,15 +42,17 @@ _Y_UP_TO_Z_UP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0
 _MOST_FACE_COLORS = 64
 
 
-def save_mesh(mesh: Mesh, path: Path, *, force: bool = False) -> None:
+def save_mesh(mesh: Mesh, path: Path | str, *, force: bool = False) -> None:
     """Write ``mesh`` as a PLY that keeps every bit of it and its materials (see `tussock.scene_files.mesh_ply`)."""
+    path = Path(path)
     if path.suffix.lower() != ".ply":
         raise InputError.of(str(path), "meshes are written as .ply", path.suffix)
     save_ply(mesh, path, force=force)
 
 
-def load_mesh(path: Path, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
+def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
     """Read a mesh file; ``up_axis`` says which of its axes is up (y for glTF, z for the rest, unless given)."""
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in MESH_SUFFIXES:
         raise InputError(f"unknown kind of mesh file; {nearest(suffix, MESH_SUFFIXES)}", source=path)

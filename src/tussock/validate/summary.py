@@ -20,10 +20,21 @@ The experiments of the five papers, run again by one command. Each has criteria 
 name effects that can be switched off, and `tests/physics/test_validate.py` shows that they fail without them; those on
 size, speed and memory (`courtyard`, `blensor-scene`) name none.
 
-    tussock validate --out report/              # everything: report.html with figures, report.json
-    tussock validate --quick --out report/      # fewer pulses, same criteria
-    tussock validate grass-law --out report/    # one experiment
-    tussock validate mixed-pixels --without cutoff --out report/    # see it fail
+<!-- in the tests: validate --out => validate phong --quick --out -->
+<!-- in the tests: validate --quick => validate phong --quick -->
+<!-- in the tests: grass-law => phong --quick -->
+```sh
+tussock validate --out report/            # everything: report.html with figures, report.json
+tussock validate --quick --out quick/     # fewer pulses, same criteria
+tussock validate grass-law --out grass/   # one experiment
+```
+
+See one fail:
+
+<!-- status: 1 -->
+```sh
+tussock validate mixed-pixels --without cutoff --quick --out without/
+```
 
 This page is written by `tussock validate --out report/ --summary docs/validation.md --force`. Figures marked † depend
 on the machine; all others come back with the same seed.
