@@ -4,11 +4,12 @@ A page is a story. Its blocks run as they are written, in their order, in a fold
 Python names of a block are there for the next ones. Every fence names its language:
 
 - ``python`` is executed;
-- ``sh`` is run line by line: ``tussock`` commands must end with status 0, a line that ends in ``&`` runs beside the
+- ``sh`` (or ``bash``) is run line by line: ``tussock`` commands must end with status 0, a line that ends in ``&`` runs beside the
   rest, what serves until it is stopped (`SERVING`) is stopped by Ctrl-C once it is up, ``pip install`` and ``make`` are
   looked up in ``pyproject.toml`` and the ``Makefile`` instead of being run; a block with a here-document (``<<``) is
   run whole by bash;
-- ``toml`` begins with ``# name.toml``, is written to that file, and loaded as the scene, sensor, camera or rig it is;
+- ``toml`` begins with ``# name.toml`` and is written to that file; where no later block names the file, it is loaded as
+  the scene, sensor, camera or rig it is;
 - ``text`` is what a program said, or a layout; it is not run. Other languages (c, json, …) are not run either.
 
 Comments before a fence, which readers do not see, help with what is too long or needs more:
@@ -31,7 +32,7 @@ import sys
 import time
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,15 +100,16 @@ def run_page(path: Path) -> Page:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            for block in blocks_of(path):
-                run_block(page, block)
+            blocks = list(blocks_of(path))
+            for number, block in enumerate(blocks):
+                run_block(page, block, blocks[number + 1 :])
     finally:
         for process in page.beside:
             _interrupt(process)
     return page
 
 
-def run_block(page: Page, block: Block) -> None:
+def run_block(page: Page, block: Block, later: Sequence[Block] = ()) -> None:
     if block.language in NOT_RUN:
         return
     for need in block.needs:
@@ -121,16 +123,16 @@ def run_block(page: Page, block: Block) -> None:
             exec(code, page.names)
         except Exception as error:
             raise PageError(f"{block.where}: {type(error).__name__}: {error}") from error
-    elif block.language == "sh" and "<<" in block.text:
+    elif block.language in {"sh", "bash"} and "<<" in block.text:
         done = subprocess.run(
             ["bash", "-ec", block.text], env=_environment(), capture_output=True, text=True, timeout=300
         )
         expect(block, "the block", done.returncode, done.stderr)
-    elif block.language == "sh":
+    elif block.language in {"sh", "bash"}:
         for line in commands_of(block.text):
             run_line(page, block, line)
     elif block.language == "toml":
-        load_toml(block)
+        write_toml(block, later)
     else:
         raise PageError(f"{block.where}: a fence names its language: python, sh, toml, or text for what is not run")
 
@@ -190,12 +192,9 @@ def look_up(block: Block, words: list[str]) -> None:
             raise PageError(f"{block.where}: the Makefile has no target {words[1:]}")
 
 
-def load_toml(block: Block) -> None:
-    """Write the block to the file that its first line names, and load it as what it is."""
-    from tussock.cameras.camera import load_camera
-    from tussock.rigs.rig import load_rig
-    from tussock.scene_files.scene_file import load_scene
-    from tussock.sensors.catalogue import load_sensor
+def write_toml(block: Block, later: Sequence[Block]) -> None:
+    """Write the block to the file that its first line names; load it as what it is, unless a later block uses it."""
+    import tussock
 
     named = re.match(r"#\s*([\w./-]+\.toml)\b", block.text)
     if not named:
@@ -203,11 +202,13 @@ def load_toml(block: Block) -> None:
     path = Path(named[1])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(block.text, encoding="utf-8")
-    keys = set(tomllib.loads(block.text))
-    loaders = {"objects": load_scene, "lidars": load_rig, "cameras": load_rig, "lens": load_camera}
-    load = next((load for key, load in loaders.items() if key in keys), load_sensor)
+    loaders: dict[str, Callable[[Path], object]] = {
+        "objects": tussock.load_scene, "lidars": tussock.load_rig, "cameras": tussock.load_rig, "lens": tussock.load_camera
+    }  # fmt: skip
     try:
-        load(path)
+        keys = set(tomllib.loads(block.text))
+        if not any(path.name in other.text for other in later):
+            next((load for key, load in loaders.items() if key in keys), tussock.load_sensor)(path)
     except Exception as error:
         raise PageError(f"{block.where}: {path} is refused: {error}") from error
 

@@ -32,7 +32,7 @@ def test_no_command_hides_from_the_tests(page: Path) -> None:
     text = re.sub(r"^```.*?^```[ ]*$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     hidden = re.findall(r"^    \s*(?:\$ )?((?:tussock|pip|python|import|from) .*)$", text, re.M)
     assert not hidden, f"{page.name}: put it into a ```sh or ```python fence: {hidden[0]}"
-    assert all(block.language in {"python", "sh", "toml", *NOT_RUN} for block in blocks_of(page))
+    assert all(block.language in {"python", "sh", "bash", "toml", *NOT_RUN} for block in blocks_of(page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
