@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from made_frames import made_frame
+from real_recordings import recorded
 from tussock.errors import InputError
 from tussock.poses import Pose
 from tussock.sensors.catalogue import load_sensor, sensor_names
@@ -27,7 +28,6 @@ core = pytest.importorskip(
     "ouster.sdk.core", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
 )
 
-RECORDED = Path(__file__).parents[3] / "shared" / "data" / "ouster"
 CAPTURES = {
     "OS-1-128_v2.3.0_1024x10_lb_n3": "OS-1-128_v2.3.0_1024x10",
     "OS-0-32-U1_v2.2.0_1024x10": "OS-0-32-U1_v2.2.0_1024x10",
@@ -152,17 +152,16 @@ def test_inertial_packets() -> None:
         assert form.imu_av_z(payload) == 0
 
 
-def recorded(name: str) -> tuple[Path, Path]:
-    capture, document = RECORDED / f"{name}.pcap", RECORDED / f"{CAPTURES[name]}.json"
-    if not capture.exists():
-        pytest.skip(f"needs {capture} (ouster-sdk's test data, tests/pcaps in its repository)")
-    return capture, document
+def captured(name: str) -> tuple[Path, Path]:
+    return recorded(f"ouster/{name}.pcap"), recorded(f"ouster/{CAPTURES[name]}.json")
 
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_real_captures_field_by_field(name: str) -> None:
-    pcap = pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
-    capture, document = recorded(name)
+    pcap = pytest.importorskip(
+        "ouster.sdk.pcap", reason="needs more-itertools: pip install more-itertools", exc_type=ImportError
+    )
+    capture, document = captured(name)
     unit, info = read_unit(document), core.SensorInfo(document.read_text())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -257,7 +256,7 @@ def test_real_captures_through_our_own_reader(name: str) -> None:
     """Fragments put together by us, pixels taken out by us: the SDK's points."""
     pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
     sdk = pytest.importorskip("ouster.sdk", exc_type=ImportError)
-    capture, document = recorded(name)
+    capture, document = captured(name)
     unit, datagrams = read_unit(document), read_datagrams(capture)
     scans = decode_scans(datagrams.select(datagrams.size == packet_size(unit)).payloads(), unit)
     with warnings.catch_warnings():

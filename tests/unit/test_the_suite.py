@@ -10,7 +10,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 FILES = sorted(file for file in TESTS.rglob("*.py") if file != Path(__file__))
-REMEDY = re.compile(r"pip install|apt-get install|run it (on|again)|TUSSOCK_")
+REMEDY = re.compile(r"pip install|apt-get install|\brun (it )?(on|again|as|with)\b|\bset [A-Z_]+|TUSSOCK_")
 """how to get what is wanted"""
 SAYS_IT_ITSELF = {"absent", "skipped", "error"}
 """names of texts that the package makes, and whose own tests see to it that they name a remedy"""

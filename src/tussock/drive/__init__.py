@@ -1,1 +1,4 @@
-"""Driving: a vehicle that sees the scene only through its simulated sensors, and finds its way."""
+"""Driving: a vehicle that sees the scene only through its simulated sensors, and finds its way.
+
+Inner: people use the names in `tussock`.
+"""
