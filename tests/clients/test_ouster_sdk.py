@@ -211,7 +211,9 @@ def written(folder: Path, suffix: str, mode: str = "strongest+last") -> tuple[li
 @pytest.mark.parametrize("suffix", [".pcap", ".osf"])
 def test_whole_recordings_are_opened_by_their_name(tmp_path: Path, suffix: str) -> None:
     """What any user of the SDK does: open a file, take the frames, project them."""
-    sdk = pytest.importorskip("ouster.sdk", exc_type=ImportError)
+    sdk = pytest.importorskip(
+        "ouster.sdk", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
+    )
     frames, path = written(tmp_path, suffix)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -255,7 +257,9 @@ def test_what_is_no_osf(tmp_path: Path) -> None:
 def test_real_captures_through_our_own_reader(name: str) -> None:
     """Fragments put together by us, pixels taken out by us: the SDK's points."""
     pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
-    sdk = pytest.importorskip("ouster.sdk", exc_type=ImportError)
+    sdk = pytest.importorskip(
+        "ouster.sdk", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
+    )
     capture, document = captured(name)
     unit, datagrams = read_unit(document), read_datagrams(capture)
     scans = decode_scans(datagrams.select(datagrams.size == packet_size(unit)).payloads(), unit)
