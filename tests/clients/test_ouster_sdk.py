@@ -256,7 +256,9 @@ def test_what_is_no_osf(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CAPTURES)
 def test_real_captures_through_our_own_reader(name: str) -> None:
     """Fragments put together by us, pixels taken out by us: the SDK's points."""
-    pytest.importorskip("ouster.sdk.pcap", reason="needs more-itertools beside ouster-sdk", exc_type=ImportError)
+    pytest.importorskip(
+        "ouster.sdk.pcap", reason="needs more-itertools: pip install more-itertools", exc_type=ImportError
+    )
     sdk = pytest.importorskip(
         "ouster.sdk", reason="needs ouster-sdk: pip install --no-deps ouster-sdk more-itertools", exc_type=ImportError
     )
