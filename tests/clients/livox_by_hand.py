@@ -1,0 +1,72 @@
+"""Livox's sample data packets read field by field, from the vendor's published structures alone (SDK 2).
+
+Sources: "Livox SDK communication protocol" of the Mid-360 and HAP, ``livox_lidar_def.h``. Nothing of Tussock is
+imported here.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HEADER = struct.Struct("<BHHHHBBB12sIQ")
+IMU, CARTESIAN_MM, CARTESIAN_CM, SPHERICAL = range(4)
+_POINTS = {
+    CARTESIAN_MM: np.dtype([("x", "<i4"), ("y", "<i4"), ("z", "<i4"), ("reflectivity", "u1"), ("tag", "u1")]),
+    CARTESIAN_CM: np.dtype([("x", "<i2"), ("y", "<i2"), ("z", "<i2"), ("reflectivity", "u1"), ("tag", "u1")]),
+    SPHERICAL: np.dtype([("depth", "<u4"), ("theta", "<u2"), ("phi", "<u2"), ("reflectivity", "u1"), ("tag", "u1")]),
+}
+
+
+class Decoded(NamedTuple):
+    data_type: int
+    time_ns: int
+    """of the first point"""
+    interval_ns: float
+    """from the first point to the last"""
+    count: int
+    """of packets, modulo 65536"""
+    frame: int
+    xyz: NDArray[np.float64]
+    """[m], shape (n, 3); (0, 0, 0) for no return; empty for IMU"""
+    reflectivity: NDArray[np.uint8]
+    tag: NDArray[np.uint8]
+    imu: NDArray[np.float64]
+    """gyroscope [rad/s] and accelerometer [g], shape (n, 6)"""
+
+
+def decode(payload: bytes) -> Decoded:
+    version, length, interval, dots, count, frame, kind, _time_type, _, crc, time_ns = HEADER.unpack_from(payload)
+    if version != 0 or length != len(payload):
+        raise ValueError(f"version {version}, {len(payload)} bytes where the header says {length}")
+    if zlib.crc32(payload[HEADER.size - 8 :]) != crc:
+        raise ValueError("the checksum over time and data is wrong")
+    body = payload[HEADER.size :]
+    nothing = np.empty(0, np.uint8)
+    if kind == IMU:
+        values = np.frombuffer(body, "<f4").reshape(dots, 6).astype(np.float64)
+        return Decoded(kind, time_ns, 0.0, count, frame, np.empty((0, 3)), nothing, nothing, values)
+    points = np.frombuffer(body, _POINTS[kind])
+    if len(points) != dots:
+        raise ValueError(f"{len(points)} points where the header says {dots}")
+    if kind == SPHERICAL:
+        depth, zenith, azimuth = points["depth"] / 1000.0, *(np.deg2rad(points[k] / 100.0) for k in ("theta", "phi"))
+        xyz = np.stack(
+            [
+                depth * np.sin(zenith) * np.cos(azimuth),
+                depth * np.sin(zenith) * np.sin(azimuth),
+                depth * np.cos(zenith),
+            ],
+            1,
+        )
+    else:
+        unit = 1000.0 if kind == CARTESIAN_MM else 100.0
+        xyz = np.stack([points[axis] / unit for axis in "xyz"], 1)
+    return Decoded(
+        kind, time_ns, interval * 100.0, count, frame, xyz, points["reflectivity"].copy(), points["tag"].copy(),
+        np.empty((0, 6)),
+    )  # fmt: skip
