@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "version", "arrays", "quantities"},
-    {"settings", "whole_files", "poses", "kernels", "threads", "extras"},
+    {"reach", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},
     {"randomness"},
     {"scene", "sensors"},

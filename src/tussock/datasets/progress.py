@@ -15,7 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tussock.errors import OutputError
+from tussock.errors import OutputError, shorten
+from tussock.reach import is_inside
 from tussock.whole_files import whole_file
 
 __all__ = ["MANIFEST", "Progress"]
@@ -37,7 +38,7 @@ class Progress:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made a folder ({error.strerror})") from None
-        known = self._read()
+        known = self._read(force=force)
         if known is None and any(folder.iterdir()) and not force:
             raise OutputError(f"{folder}: is not empty and holds no data set; choose another folder or pass --force")
         if known is not None:
@@ -85,21 +86,22 @@ class Progress:
         (self._folder / JOURNAL).unlink(missing_ok=True)
         return path
 
-    def _read(self) -> tuple[dict[str, Any], dict[int, Checksums]] | None:
-        """Settings and finished moments of what is in the folder; None where nothing is."""
+    def _read(self, *, force: bool) -> tuple[dict[str, Any], dict[int, Checksums]] | None:
+        """Settings and finished moments of what is in the folder; None where nothing is that can be read."""
         settings: dict[str, Any] | None = None
         finished: dict[int, Checksums] = {}
+        path = self._folder / MANIFEST
         try:
-            manifest = json.loads((self._folder / MANIFEST).read_text(encoding="utf-8"))
-            settings = manifest["settings"]
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            settings = _table(manifest["settings"])
             for index, names in manifest["files_of_moments"].items():
-                finished[int(index)] = {name: manifest["files"][name] for name in names}
+                finished[int(index)] = _checksums({name: manifest["files"][name] for name in names})
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise OutputError(
-                f"{self._folder / MANIFEST}: cannot be read ({error}); pass --force to begin anew"
-            ) from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if not force:
+                raise OutputError(f"{path}: cannot be read ({_short(error)}); pass --force to begin anew") from None
+            settings, finished = {}, {}
         try:
             lines = (self._folder / JOURNAL).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
@@ -107,12 +109,18 @@ class Progress:
         for line in lines:
             try:
                 entry = json.loads(line)
-            except ValueError:
-                break  # the process was killed while it wrote this line
-            if "settings" in entry:
-                settings = entry["settings"]
-            else:
-                finished[int(entry["moment"])] = entry["files"]
+                if "settings" in entry:
+                    settings = _table(entry["settings"])
+                else:
+                    finished[int(entry["moment"])] = _checksums(entry["files"])
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                break  # the process was killed while it wrote this line, or somebody changed it
+        for name in (name for files in finished.values() for name in files):
+            if not is_inside(self._folder / name, self._folder):
+                raise OutputError(
+                    f"{self._folder}: the list of its files was changed: {shorten(name)} leads out of the folder; "
+                    f"remove {MANIFEST} and {JOURNAL} from it, or choose another folder"
+                )
         return None if settings is None else (settings, finished)
 
     def _take_up(self, settings: dict[str, Any], finished: dict[int, Checksums], *, force: bool) -> None:
@@ -162,3 +170,23 @@ class Progress:
                 os.fsync(journal.fileno())
         except OSError as error:
             raise OutputError(f"{self._folder / JOURNAL}: cannot be written ({error.strerror})") from None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("settings are no table")
+    return value
+
+
+def _checksums(value: Any) -> Checksums:
+    """The files of a moment as a list of finished ones has them; anything else is a `ValueError`."""
+    if not isinstance(value, dict):
+        raise ValueError("files are no table")
+    for name, entry in value.items():
+        if "\0" in name or type(entry["bytes"]) is not int or not isinstance(entry["sha256"], str):
+            raise ValueError("a file without its size and checksum")
+    return value
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__

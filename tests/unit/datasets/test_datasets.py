@@ -169,6 +169,58 @@ def test_a_full_disk_keeps_the_finished_moments(whole, tmp_path, monkeypatch):
     assert files_of(folder) == expected
 
 
+def test_a_changed_manifest_deletes_nothing_outside_its_folder(tmp_path):
+    folder, precious = tmp_path / "set", tmp_path / "precious.txt"
+    write_dataset(drive(), street(), folder, end=0.1, seed=3)
+    link = folder / "link"
+    link.symlink_to(tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name in ("../precious.txt", str(precious), "link/precious.txt"):
+        precious.write_text("mine")
+        entry = {"bytes": 4, "sha256": hashlib.sha256(b"mine").hexdigest()}
+        changed = manifest | {
+            "files": manifest["files"] | {name: entry},
+            "files_of_moments": manifest["files_of_moments"] | {"0": [name]},
+        }
+        (folder / "manifest.json").write_text(json.dumps(changed))
+        for force in (True, False):
+            with pytest.raises(OutputError, match="the list of its files was changed"):
+                write_dataset(drive(), street(), folder, end=0.1, seed=2, force=force)
+        (folder / "manifest.json").unlink()
+        line = json.dumps({"moment": 0, "files": {name: entry}})
+        settings = json.dumps({"settings": {"seed": 1}})
+        (folder / "progress.jsonl").write_text(f"{settings}\n{line}\n")
+        with pytest.raises(OutputError, match="the list of its files was changed"):
+            write_dataset(drive(), street(), folder, end=0.1, seed=2, force=True)
+        (folder / "progress.jsonl").unlink()
+        assert precious.read_text() == "mine"
+
+
+NOTES = ["[]", "null", "3", '"x"', "{", "[" * 2000, '{"settings": 3}', '{"settings": {}, "files_of_moments": []}',
+         '{"settings": {}, "files_of_moments": {"a": []}, "files": {}}', '{"settings": {}, "files_of_moments": {"0": 3}}',
+         '{"settings": {}, "files_of_moments": {"0": ["a"]}, "files": {"a": 3}}', "\udcff"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOTES)
+def test_a_damaged_manifest_is_said(text, tmp_path):
+    data = text.encode("utf-8", "surrogateescape")
+    (tmp_path / "manifest.json").write_bytes(data)
+    with pytest.raises(OutputError, match=r"manifest\.json: cannot be read .*pass --force"):
+        Progress(tmp_path, {"a": 1})
+    assert Progress(tmp_path, {"a": 1}, force=True).finished == {}
+
+
+LINES = ['{"moment": "x", "files": {}}', '{"moment": 1e999, "files": {}}', '{"moment": 1}', '{"moment": 1, "files": 3}',
+         '{"moment": 1, "files": {"a": 3}}', '{"moment": 1, "files": {"a": {"bytes": "3", "sha256": ""}}}', '["settings"]',
+         '{"moment": 1, "files": {"a\\u0000b": {"bytes": 3, "sha256": ""}}}', '{"settings": []}', "1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_damaged_lines_of_the_journal_are_passed_over(line, tmp_path):
+    (tmp_path / "progress.jsonl").write_text('{"settings": {"a": 1}}\n' + line + "\n")
+    assert Progress(tmp_path, {"a": 1}).finished == {}
+
+
 RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
