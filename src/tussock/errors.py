@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import re
 from collections.abc import Iterable
 from enum import Enum
 
-__all__ = ["NOT_GIVEN", "InputError", "OutputError", "TraceError", "TussockError", "nearest"]
+__all__ = ["NOT_GIVEN", "InputError", "OutputError", "TraceError", "TussockError", "in_words", "nearest", "reason", "visible"]
 
 
 class _NotGiven(Enum):
@@ -81,3 +83,40 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return "known: " + ", ".join(words) if words else "none is known here"
+
+
+_SYSTEM = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "no space left: the quota is used up",
+    errno.EFBIG: "the file would become larger than is allowed here",
+    errno.EACCES: "not allowed with your rights",
+    errno.EPERM: "not allowed with your rights",
+    errno.EROFS: "this disk can only be read",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENOENT: "no such file or folder",
+    errno.EISDIR: "is a folder",
+    errno.ENOTDIR: "a part of this path is no folder",
+    errno.ELOOP: "its links lead in a circle",
+    errno.EMFILE: "too many files are open",
+    errno.ENOMEM: "out of memory",
+}
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused."""
+    return _SYSTEM.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+
+
+def in_words(error: OSError) -> str:
+    """What the system refused, as ``name: why``."""
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None and not isinstance(name, int)]
+    return f"{' -> '.join(names) or 'the system refused'}: {reason(error)}"
+
+
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """``text`` with what a terminal would obey instead of show written out: control characters, and names of files that
+    are no text (``\\x1b``, ``\\udcff``); tabs and line ends stay."""
+    return _UNSEEN.sub(lambda found: found[0] if found[0] in "\n\t" else repr(found[0])[1:-1], text)

@@ -9,6 +9,7 @@ sensor, path, seed, version). Files of another run are never mixed with these: t
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,10 @@ class Run:
         return frames_between(self.sensor, self.start, self.end)
 
     def file(self, number: int) -> Path:
-        return self.out.with_stem(f"{self.out.stem}_{number:06d}")
+        return self.out.with_name(self._name(number))
+
+    def _name(self, number: int) -> str:
+        return f"{self.out.stem}_{number:06d}{self.out.suffix}"
 
     @property
     def files(self) -> list[Path]:
@@ -99,20 +103,14 @@ class Run:
         ``force``: whatever lies there is not kept, and is overwritten.
         """
         identity = json.loads(json.dumps(self.identity()))
-        finished = [number for number in self.frames if self.file(number).exists()]
+        check_writable(self.file(self.frames[-1]), force=True)
         known = None if force else self._noted()
-        if force:
-            finished = []
-        elif known is None and finished:
+        finished = [] if force else self.there()
+        if known is None and finished:
             raise OutputError(f"{self.file(finished[0])}: exists already; choose another name or pass --force")
-        elif known is not None and known != identity:
-            other = next(key for key in identity if known.get(key) != identity[key])
+        if known is not None and known != identity:
+            other = next((key for key in identity if known.get(key) != identity[key]), "note")
             raise OutputError(f"{self.manifest}: notes a run with another {other}; choose another name or pass --force")
-        for number in self.frames:
-            check_writable(self.file(number), force=force or number in finished)
-            # What a killed run left behind; the pattern is that of `whole_file`.
-            for rest in self.out.parent.glob(f".{self.file(number).name}.????????.part"):
-                rest.unlink(missing_ok=True)
         if known != identity:
             with whole_file(self.manifest, force=True) as temporary:
                 temporary.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
@@ -138,12 +136,22 @@ class Run:
             save_frame(frame, file, force=True, coords=self.coords)
             yield Done(number, file, frame)
 
+    def there(self) -> list[int]:
+        """Numbers of the frames whose files are there, from one look at the folder."""
+        with os.scandir(self.out.parent) as entries:
+            names = {entry.name: entry for entry in entries}
+        there = [number for number in self.frames if self._name(number) in names]
+        for number in there:
+            if not names[self._name(number)].is_file():
+                raise OutputError(f"{self.file(number)}: is no plain file; choose another name")
+        return there
+
     def _noted(self) -> dict[str, Any] | None:
         try:
             noted = json.loads(self.manifest.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise OutputError(
                 f"{self.manifest}: is not the note of a run ({error}); remove it or pass --force"
             ) from None

@@ -1,23 +1,38 @@
-"""Files appear whole or not at all, and nothing is overwritten unasked."""
+"""Files appear whole or not at all, and nothing is overwritten unasked.
+
+What is written has a name of its own, ``.NAME.tussock.part``, beside the name that it gets when it is whole. Its
+writer holds a lock on it, which the system takes away with the process, however that ends. So a part without a lock was
+left behind by a killed process, and whoever writes the same name next clears it away; and two processes never write
+one name at the same time.
+"""
 
 from __future__ import annotations
 
-import errno
+import ctypes
+import fcntl
+import hashlib
 import os
 import shutil
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tussock.errors import OutputError
+from tussock.errors import OutputError, reason, shorten
+from tussock.leftovers import left_until, note_finished
 
-__all__ = ["check_folder", "check_writable", "whole_file", "whole_folder"]
+__all__ = ["check_folder", "check_writable", "clear_parts", "part_of", "whole_file", "whole_folder"]
+
+_SUFFIX = ".tussock.part"
+_LONGEST_NAME = 255  # [bytes] of every common file system
+_SWAP = 2  # RENAME_EXCHANGE
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
     """Refuse early what `whole_file` would refuse late: an existing file, a missing or closed folder."""
     folder = path.parent
+    if "\0" in str(path):
+        raise OutputError(f"file name: must not hold the character NUL, got {shorten(str(path))}")
     try:
         if path.is_dir():
             raise OutputError(f"{path}: is a folder; name a file in it")
@@ -29,24 +44,38 @@ def check_writable(path: Path, *, force: bool = False) -> None:
         if not folder.is_dir():
             raise OutputError(f"{folder}: no such folder; create it first")
     except OSError as error:  # a folder above is closed, the name is too long
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     if not os.access(folder, os.W_OK):
         raise OutputError(f"{folder}: this folder cannot be written; choose another")
 
 
+def part_of(path: Path) -> Path:
+    """Where ``path`` is written until it is whole."""
+    name = f".{path.name}{_SUFFIX}"
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]}{_SUFFIX}"
+    return path.with_name(name)
+
+
 @contextmanager
-def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; it takes its final name when the block ends without error."""
+def whole_file(path: Path, *, force: bool = False, counts: bool = True) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; it takes its final name when the block ends without error.
+
+    ``counts``: whether it is one of the files that somebody asked for (`tussock.leftovers`), not of a cache.
+    """
     check_writable(path, force=force)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    part, lock = part_of(path), None
     try:
-        yield temporary
-        temporary.replace(path)
+        with left_until(part):
+            lock = _new_file(part, path)
+            yield part
+            part.replace(path)
+        if counts:
+            note_finished(path)
     except OSError as error:
-        why = "no space left on the disk" if error.errno == errno.ENOSPC else str(error)
-        raise OutputError(f"{path}: cannot be written ({why})") from None
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        _let_go(part, lock)
 
 
 def check_folder(path: Path, *, force: bool = False) -> None:
@@ -67,15 +96,115 @@ def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
     own name into their files. With ``force`` an older folder is replaced.
     """
     check_folder(path, force=force)
-    hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    part, lock = part_of(path), None
     try:
-        hidden.mkdir()
-        yield hidden / path.name
-        if path.is_dir():
-            path.rename(hidden / "replaced")
-        (hidden / path.name).rename(path)
+        with left_until(part):
+            lock = _new_folder(part, path)
+            yield part / path.name
+            _put_in_place(part / path.name, path)
+        note_finished(path)
     except OSError as error:
-        why = "no space left on the disk" if error.errno == errno.ENOSPC else str(error)
-        raise OutputError(f"{path}: cannot be written ({why})") from None
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        _let_go(part, lock)
+
+
+def clear_parts(folder: Path) -> None:
+    """Remove what killed processes have left anywhere below ``folder``; what is being written stays."""
+    for place, folders, files in os.walk(folder):
+        for name in [*folders, *files]:
+            if name.startswith(".") and name.endswith(_SUFFIX):
+                with suppress(OSError):
+                    _clear(Path(place, name))
+
+
+def _new_file(part: Path, path: Path) -> int:
+    """A new file at ``part``, and the lock on it, in place of one that was left behind."""
+    return _locked(part, path, lambda: os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+
+
+def _new_folder(part: Path, path: Path) -> int:
+    def make() -> int:
+        part.mkdir()
+        return os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    return _locked(part, path, make)
+
+
+def _locked(part: Path, path: Path, make: Callable[[], int]) -> int:
+    for _ in range(50):
+        try:
+            lock = make()
+        except FileExistsError:
+            if not _clear(part):
+                raise OutputError(f"{path}: is being written by another process; choose another name or wait") from None
+            continue
+        _lock(lock)
+        if _same(part, lock):
+            return lock
+        os.close(lock)  # another process took it for a leftover before it was locked
+    raise OutputError(f"{path}: is being written by another process; choose another name or wait")
+
+
+def _clear(part: Path) -> bool:
+    """Remove what was left behind at ``part``; False where somebody is still writing it."""
+    try:
+        kind = part.stat(follow_symlinks=False).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise OutputError(f"{part}: is in the way; remove it")
+        lock = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        if not _lock(lock):
+            return False
+        if _same(part, lock):
+            _remove(part)
+        return True
+    finally:
+        os.close(lock)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the lock could be had; a file system without locks gives it to everybody."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _same(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(follow_symlinks=False), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _let_go(part: Path, lock: int | None) -> None:
+    """Remove what is left of a part that this process was writing."""
+    if lock is not None:
+        with suppress(OSError):
+            _remove(part)
+        os.close(lock)
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part)
+    else:
+        part.unlink(missing_ok=True)
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Give a folder its name, at once also where there is one of that name, which then lies where the new one was."""
+    if not path.is_dir():
+        new.rename(path)
+        return
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    at_cwd = -100
+    if swap is None or swap(at_cwd, os.fsencode(new), at_cwd, os.fsencode(path), _SWAP) != 0:
+        path.rename(new.with_name("replaced"))
+        new.rename(path)

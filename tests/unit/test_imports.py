@@ -16,7 +16,7 @@ import tussock
 ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "version", "arrays", "quantities"},
+    {"errors", "leftovers", "version", "arrays", "quantities"},
     {"reach", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},
     {"randomness"},

@@ -55,7 +55,7 @@ def test_what_is_there_is_kept_and_not_done_again(tmp_path):
     finish(run(tmp_path / "a", 0.0, 0.3))
     file = tmp_path / "a" / "f_000001.npz"
     file.write_bytes(b"mine")
-    (tmp_path / "a" / ".f_000003.npz.0123abcd.part").write_bytes(b"left over")
+    (tmp_path / "a" / ".f_000003.npz.tussock.part").write_bytes(b"left over")
     assert finish(run(tmp_path / "a", 0.0, 0.5)) == [3, 4]
     assert file.read_bytes() == b"mine"
     assert not list((tmp_path / "a").glob(".*"))

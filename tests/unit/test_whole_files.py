@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tussock.errors import OutputError
-from tussock.whole_files import check_writable, whole_file
+from tussock.leftovers import remove_leftovers
+from tussock.whole_files import check_writable, clear_parts, part_of, whole_file, whole_folder
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):
@@ -93,5 +97,86 @@ def test_a_device_is_never_replaced():
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match=r"cannot be written \(the name is too long\)"):
         check_writable(tmp_path / ("a" * 300))
+    with pytest.raises(OutputError, match="must not hold the character NUL"):
+        check_writable(tmp_path / "a\0b")
+
+
+@pytest.mark.parametrize("name", ["a" * 249, "a" * 255, "ä" * 127])
+def test_the_longest_names_can_be_written(name, tmp_path):
+    for whole in (whole_file, whole_folder):
+        with whole(tmp_path / name) as part:
+            part.write_text("x") if whole is whole_file else part.mkdir()
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        (tmp_path / name).unlink() if whole is whole_file else (tmp_path / name).rmdir()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tussock.whole_files import whole_file, whole_folder
+with whole_file(Path(sys.argv[1])) as part, whole_folder(Path(sys.argv[2])) as folder:
+    part.write_text("half")
+    folder.mkdir()
+    (folder / "a").write_text("half")
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_cleared_and_what_lives_is_not(tmp_path):
+    file, folder = tmp_path / "f[ab].txt", tmp_path / "bag"
+    other = part_of(tmp_path / "fa.txt")
+    other.write_text("somebody else's")
+    command = [sys.executable, "-c", KILLED, str(file), str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout.readline() == "ready\n"
+    for whole, path in ((whole_file, file), (whole_folder, folder)):
+        with pytest.raises(OutputError, match="is being written by another process"), whole(path):
+            raise AssertionError("must not get here")
+    clear_parts(tmp_path)
+    assert part_of(file).exists() and (part_of(folder) / "bag" / "a").exists(), "their writer lives"
+    assert not other.exists()
+    other.write_text("somebody else's")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    process.stdin.close()
+    with whole_file(file) as part, whole_folder(folder) as inside:
+        assert part.read_text() == ""
+        inside.mkdir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".fa.txt.tussock.part", "bag", "f[ab].txt"]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    part_of(tmp_path / "a.txt").symlink_to(precious)
+    with pytest.raises(OutputError), whole_file(tmp_path / "a.txt"):
+        raise AssertionError("must not get here")
+    assert precious.read_text() == "mine"
+
+
+def test_a_folder_is_replaced_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "bag"
+    for swaps in (True, False):
+        for text in ("old", "new"):
+            with whole_folder(path, force=True) as part:
+                part.mkdir()
+                (part / "a").write_text(text)
+                if not swaps:
+                    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
+        assert (path / "a").read_text() == "new"
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_process_that_ends_at_once_leaves_nothing(tmp_path):
+    with pytest.raises(OutputError), whole_file(tmp_path / "a") as part, whole_folder(tmp_path / "b") as folder:
+        part.write_text("half")
+        folder.mkdir()
+        remove_leftovers()
+        assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from typing import Any
 
 from tussock.errors import OutputError, shorten
 from tussock.reach import is_inside
-from tussock.whole_files import whole_file
+from tussock.whole_files import clear_parts, whole_file
 
 __all__ = ["MANIFEST", "Progress"]
 
@@ -154,8 +154,7 @@ class Progress:
 
     def _begin(self) -> None:
         """A journal with what is already there, and no rests of an earlier run."""
-        for rest in self._folder.rglob(".*.part"):
-            rest.unlink(missing_ok=True)
+        clear_parts(self._folder)
         entries: list[dict[str, Any]] = [{"settings": self._settings}]
         entries += [{"moment": index, "files": files} for index, files in sorted(self.finished.items())]
         with whole_file(self._folder / JOURNAL, force=True) as part:

@@ -63,7 +63,7 @@ def kept(make: Callable[..., Mesh], **options: Any) -> Mesh:
         arrays["chosen"] = mesh.triangle_materials
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(file, force=True) as temporary, temporary.open("wb") as target:
+        with whole_file(file, force=True, counts=False) as temporary, temporary.open("wb") as target:
             np.savez(target, allow_pickle=False, **arrays)
     except (OSError, OutputError):
         pass  # a closed or full disk costs time the next time, nothing else

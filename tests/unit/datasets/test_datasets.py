@@ -246,7 +246,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert finished >= 3 and not (folder / "manifest.json").exists()
     with (folder / "progress.jsonl").open("a") as file:
         file.write('{"moment": 17, "fil')  # as if killed in the middle of a line
-    (folder / "sequences" / "00" / "velodyne" / ".000009.bin.12345678.part").write_bytes(b"rest")
+    (folder / "sequences" / "00" / "velodyne" / ".000009.bin.tussock.part").write_bytes(b"rest")
     written = write_dataset(drive(), street(), folder, end=1.8, seed=3)
     assert written.made == 18 - finished
     names = files_of(folder)
