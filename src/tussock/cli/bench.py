@@ -87,7 +87,7 @@ def bench(
             f"{case.ratio:.3f}", f"{case.rays_per_s / 1e6:.1f}", f"{case.times_real_time:.1f}",
         )  # fmt: skip
     out.print(table)
-    out.print("no mirrors: here bare is the same scan with max_bounces = 0", markup=False)
+    out.print("no mirrors: here bare is the same scan with max_bounces = 0")
     out.print(
         f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "
         f"plain scan with one return, {response.two_returns:.2f} × with two"

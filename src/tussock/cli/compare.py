@@ -37,7 +37,6 @@ def compare(
     """Bhattacharyya distance of the histograms over angle and range, hit rates and range quantiles."""
     import math
 
-    from rich.markup import escape
     from rich.table import Table
 
     from tussock.cli.console import out, print_json, waiting
@@ -76,7 +75,7 @@ def compare(
     )
     rows = zip(QUANTILES, score.real_quantiles, score.simulated_quantiles, score.quantile_differences, strict=True)
     for share, mine, other, apart in rows:
-        table.add_row(escape(f"range, {share:.0%} [m]"), f"{mine:.3f}", f"{other:.3f}", f"{apart:+.3f}")
+        table.add_row(f"range, {share:.0%} [m]", f"{mine:.3f}", f"{other:.3f}", f"{apart:+.3f}")
     out.print(table)
     out.print(f"Bhattacharyya distance {score.distance:.4f}")
     if picture is not None:

@@ -1,4 +1,8 @@
-"""What people see while they wait: messages and progress on standard error, results on standard output."""
+"""What people see while they wait: messages and progress on standard error, results on standard output.
+
+Text is shown as it is. Names come from files and may hold anything: rich's ``[markup]`` means nothing here, and what a
+terminal would obey (escape sequences) is written out.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,37 @@ from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from tussock.errors import visible
 
 __all__ = ["note", "out", "print_json", "said", "steps", "waiting"]
 
 T = TypeVar("T")
 
-out = Console(highlight=False, soft_wrap=True)
-said = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class _Plain(Console):
+    """A console that shows text as it is."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(visible(one) if isinstance(one, str) else one for one in objects), **options)
+
+
+out = _Plain()
+said = _Plain(stderr=True)
 
 
 def note(text: str) -> None:
     """Something that people should know, on standard error, whatever is asked for on standard output."""
-    said.print(f"note: {text}", markup=False)
+    said.print(f"note: {text}")
 
 
 def print_json(data: Any) -> None:
     """One JSON document on standard output, for machines."""
-    out.print(json.dumps(data, indent=2), soft_wrap=True, markup=False)
+    out.print(json.dumps(data, indent=2))
 
 
 @contextmanager
@@ -37,7 +55,7 @@ def waiting(doing: str, *, quiet: bool = False) -> Iterator[dict[str, float]]:
     if quiet:
         yield taken
     else:
-        with said.status(doing):
+        with said.status(Text(visible(doing))):
             yield taken
     taken["seconds"] = time.perf_counter() - begin
 
@@ -49,7 +67,7 @@ def steps(things: Iterable[T], doing: str, *, total: int, quiet: bool = False) -
         return
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -117,14 +117,13 @@ def _plain(spread: RangeSpread, found: Match | None) -> dict[str, Any]:
 
 
 def _print_table(spread: RangeSpread) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     from tussock.cli.console import out as console
 
     table = Table(box=None, pad_edge=False)
     for heading in ("ring", "points", "mean [m]", "variance [m²]", "σ of one range [m]"):
-        table.add_column(escape(heading), justify="right")
+        table.add_column(heading, justify="right")
     rows: list[tuple[str, RangeSpread]] = [(str(ring), part) for ring, part in spread.by_ring().items()]
     for name, part in [*rows, ("all", spread)]:
         table.add_row(name, f"{part.count:,}", f"{part.mean:+.4f}", f"{part.variance:.4f}", f"{part.sigma:.4f}")

@@ -44,8 +44,8 @@ def render(
     from tussock.cameras.render import look
     from tussock.cameras.render import render as take
     from tussock.cameras.shading.light import Light
+    from tussock.cli.console import note, print_json, waiting
     from tussock.cli.console import out as console
-    from tussock.cli.console import print_json, said, waiting
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_source
     from tussock.errors import nearest
@@ -91,7 +91,7 @@ def render(
     console.print(f"{device.name}: {device.width} × {device.height} pixels in {looked['seconds']:.2f} s")
     console.print(f"wrote {out}")
     if unseen:
-        said.print(f"note: cameras do not see volumes ({', '.join(unseen)})", markup=False)
+        note(f"cameras do not see volumes ({', '.join(unseen)})")
 
 
 def open_camera(path: Path | None, size: str | None, fov: float | None, changes: dict[str, Any]) -> Camera:

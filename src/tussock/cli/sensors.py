@@ -45,7 +45,7 @@ def sensors(
         if as_json:
             print_json({"sensor": sensor.name, "picture": str(plot)})
         else:
-            out.print(f"wrote {plot}", markup=False)
+            out.print(f"wrote {plot}")
         return
     plain = sensor.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
     if as_json:
@@ -53,7 +53,7 @@ def sensors(
     else:
         import tomli_w
 
-        out.print(tomli_w.dumps(plain), soft_wrap=True, markup=False, end="")
+        out.print(tomli_w.dumps(plain), soft_wrap=True, end="")
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -96,5 +96,5 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for row, description in zip(cells, ["", *(one["description"] for one in rows)], strict=True):
         numbers = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
         line = "  ".join([f"{row[0]:<{widths[0]}}", *numbers, shorten(description, room, placeholder=" …")])
-        out.print(line.rstrip(), markup=False)
+        out.print(line.rstrip())
     out.print("\nOne of them in full: tussock sensors NAME; drawn: tussock sensors NAME --plot FILE.png")

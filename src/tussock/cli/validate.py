@@ -44,7 +44,7 @@ def validate(
         width = max(len(known.name) for known in experiments)
         for known in experiments:
             effects = f"  (--without {', '.join(known.effects)})" if known.effects else ""
-            console.print(f"{known.name:{width}}  {known.title}{effects}", soft_wrap=True, markup=False)
+            console.print(f"{known.name:{width}}  {known.title}{effects}", soft_wrap=True)
         return
     if without is not None and len(experiments) != 1:
         raise InputError("without: name the one experiment to run without it")
@@ -58,7 +58,7 @@ def validate(
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -79,7 +79,7 @@ def validate(
     else:
         for result in results:
             if result.outcome is None:
-                console.print(f"skipped  {result.experiment.name}: {result.skipped}", soft_wrap=True, markup=False)
+                console.print(f"skipped  {result.experiment.name}: {result.skipped}", soft_wrap=True)
                 continue
             for one in result.outcome.criteria:
                 word = "pass" if one.passed else "FAIL"
@@ -87,9 +87,8 @@ def validate(
                     f"{word}     {result.experiment.name}: {one.name}: {number(one.measured)} {one.unit}".rstrip()
                     + f" (bound {one.bound})",
                     soft_wrap=True,
-                    markup=False,
                 )
         for path in (page, data, *([summary] if summary else [])):
-            console.print(f"wrote    {path}", soft_wrap=True, markup=False)
+            console.print(f"wrote    {path}", soft_wrap=True)
     if not all(result.passed for result in results):
         raise typer.Exit(1)
