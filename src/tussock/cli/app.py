@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+import warnings
+from contextlib import suppress
 
 import typer
 
@@ -27,7 +31,8 @@ from tussock.cli import (
     view,
     worlds,
 )
-from tussock.errors import TussockError
+from tussock.cli.interrupt import Watch, watch
+from tussock.errors import TussockError, in_words, visible
 
 __all__ = ["app", "main"]
 
@@ -72,29 +77,71 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> None:
     """Run the command line; a mistake is one line on standard error and exit status 2."""
+    warnings.simplefilter("ignore")  # what libraries think of numbers and of each other is not for people here
+    for channel in (sys.stdout, sys.stderr):
+        if isinstance(channel, io.TextIOWrapper):
+            channel.reconfigure(errors="backslashreplace")  # a name that is no text must not stop a message
+    with watch() as signals:
+        sys.exit(_run(signals))
+
+
+def _run(signals: Watch) -> int:
+    """The exit status of the command."""
     try:
         status = app(standalone_mode=False)
-    except TussockError as error:
-        _fail(str(error))
-    except MemoryError:
-        _fail("out of memory; use a smaller scene or fewer returns")
+        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted", err=True)
-        sys.exit(130)
+        return _interrupted(signals)
     except BrokenPipeError:
-        sys.exit(141)
+        _drop_output()
+        return 141
     except Exception as error:
-        # The parser's own complaints (unknown option, missing argument) know how to say themselves.
-        if not hasattr(error, "format_message"):
-            raise
-        if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(error.format_message())
-            sys.exit(0)
-        _fail(error.format_message())
-    else:
-        sys.exit(status if isinstance(status, int) else 0)
+        return _failed(error)
+    # The parser turns an interrupt into its exit status.
+    return _interrupted(signals) if status == 130 and signals.heard else status if isinstance(status, int) else 0
 
 
-def _fail(message: str) -> None:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
-    sys.exit(2)
+def _failed(error: Exception) -> int:
+    """The one net for what can go wrong on purpose, in the system, or in the parser; the rest is a mistake of ours."""
+    if isinstance(error, TussockError):
+        return _say(str(error))
+    if isinstance(error, MemoryError):
+        return _say("out of memory; use a smaller scene or fewer returns")
+    if isinstance(error, RecursionError):
+        return _say("what was given is nested too deeply; make it flatter")
+    if isinstance(error, OSError):
+        _drop_output()
+        return _say(in_words(error))
+    # The parser's own complaints (unknown option, missing argument) know how to say themselves.
+    if not hasattr(error, "format_message"):
+        raise error
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message())
+        return 0
+    return _say(error.format_message())
+
+
+def _interrupted(signals: Watch) -> int:
+    _write(signals.message())
+    return signals.status
+
+
+def _say(message: str) -> int:
+    _write(f"error: {' '.join(message.split())}")
+    return 2
+
+
+def _write(line: str) -> None:
+    with suppress(OSError):
+        typer.echo(visible(line), err=True)
+
+
+def _drop_output() -> None:
+    """Where standard output cannot be written, drop what is left of it: Python would complain once more at its end."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        return
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -44,6 +44,7 @@ def dataset(
 
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said
+    from tussock.cli.interrupt import going_on
     from tussock.cli.sources import open_scene
     from tussock.datasets.write import write_dataset
     from tussock.rigs.log import LOG_SUFFIXES
@@ -58,17 +59,29 @@ def dataset(
             raise InputError(f"{out}: a log holds all sensors of the rig; leave --layout, --lidar and --camera out")
         _log(carrier, name, out, start, end, seed, threads, force, as_json)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
         task = bar.add_task("moments", total=None)
 
-        def show(finished: int, total: int) -> None:
-            bar.update(task, completed=finished, total=total)
+        done, total = 0, 0
 
-        written = write_dataset(
-            carrier, open_scene(name), out, start=start, end=end, layout=layout,  # type: ignore[arg-type]
-            seed=seed, lidar=lidar, cameras=camera or None, force=force, threads=threads, on_moment=show,
-        )  # fmt: skip
+        def show(finished: int, of: int) -> None:
+            nonlocal done, total
+            done, total = finished, of
+            bar.update(task, completed=finished, total=of)
+
+        def what_is_kept() -> str:
+            return (
+                f"{done} of {total} moments are finished and kept: the same command goes on from there"
+                if done
+                else "no moment is finished; the same command begins again"
+            )
+
+        with going_on(what_is_kept):
+            written = write_dataset(
+                carrier, open_scene(name), out, start=start, end=end, layout=layout,  # type: ignore[arg-type]
+                seed=seed, lidar=lidar, cameras=camera or None, force=force, threads=threads, on_moment=show,
+            )  # fmt: skip
     if as_json:
         print_json({"moments": written.moments, "made": written.made, "manifest": str(written.manifest)})
         return

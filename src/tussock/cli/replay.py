@@ -26,12 +26,13 @@ def replay(
 ) -> None:
     """Send a recording's packets to an address, each at its own moment."""
     from tussock.cli.console import note, out, print_json, waiting
+    from tussock.cli.interrupt import going_on
     from tussock.wire.addresses import Endpoint
     from tussock.wire.replay import replay as play
 
     target = Endpoint.parse(to)
     positions = Endpoint.parse(positions_to) if positions_to else None
-    with waiting(f"sending to {target}", quiet=as_json):
+    with waiting(f"sending to {target}", quiet=as_json), going_on(lambda: "no more is sent"):
         report = play(
             capture, target, positions_to=positions, port=port, unit=unit, speed=speed, loops=loops,
             say=note,

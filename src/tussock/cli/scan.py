@@ -100,7 +100,7 @@ def scan(
     returns, pulses = 0, 0
     shown: Frame | None = None
     written = steps(plan.written(epoch, place_on_earth), "scanning", total=len(plan.frames), quiet=as_json)
-    with waiting("scanning", quiet=True) as scanned:
+    with waiting("scanning", quiet=True) as scanned, plan.telling_what_is_kept():
         for number, seen in written:
             if seen is not None:
                 returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from tussock.cli.interrupt import going_on
 from tussock.cli.sources import open_source
 from tussock.errors import InputError
 from tussock.files.contents import Coords
@@ -48,6 +50,18 @@ class ScanPlan:
     @property
     def files(self) -> list[Path]:
         return self.numbered.files if self.numbered else [self.out]
+
+    def telling_what_is_kept(self) -> AbstractContextManager[None]:
+        """While frames are taken: what is said to somebody who stops that."""
+        numbered = self.numbered
+        if numbered is None:
+            return nullcontext()
+
+        def say() -> str:
+            kept = f"{len(numbered.there())} of {len(self.frames)} frames are finished and kept"
+            return f"{kept}: the same command goes on from there"
+
+        return going_on(say)
 
     def frame(self, number: int) -> Frame:
         return scan(

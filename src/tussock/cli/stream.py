@@ -66,7 +66,8 @@ def stream(
     """Simulate in the loop and send every packet at its own moment, or share every frame with another program."""
     from contextlib import ExitStack
 
-    from tussock.cli.console import waiting
+    from tussock.cli.console import note, waiting
+    from tussock.cli.interrupt import going_on
     from tussock.cli.sources import open_scene
     from tussock.trace.world import World
     from tussock.wire.live import stream as run
@@ -92,16 +93,12 @@ def stream(
         with waiting("building the scene", quiet=as_json):
             world = World(open_scene(scene))
         if lockstep:
-            _in_lockstep(world, outlets[0], seconds, timeout, seed, threads, as_json)
+            with going_on(lambda: "no more is shared"):
+                _in_lockstep(world, outlets[0], seconds, timeout, seed, threads, as_json)
             return
-        reports = run(world, outlets, seconds=seconds, seed=seed, threads=threads, say=_note)
+        with going_on(lambda: "no more is sent"):
+            reports = run(world, outlets, seconds=seconds, seed=seed, threads=threads, say=note)
     _tell(reports, as_json)
-
-
-def _note(text: str) -> None:
-    from tussock.cli.console import said
-
-    said.print(f"note: {text}", soft_wrap=True)
 
 
 def _devices(names: list[str], rate: float | None, rays: int | None, settings: list[str]) -> list[Sensor]:
