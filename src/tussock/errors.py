@@ -8,7 +8,17 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-__all__ = ["NOT_GIVEN", "InputError", "OutputError", "TraceError", "TussockError", "in_words", "nearest", "reason", "visible"]
+__all__ = [
+    "NOT_GIVEN",
+    "InputError",
+    "OutputError",
+    "TraceError",
+    "TussockError",
+    "in_words",
+    "nearest",
+    "reason",
+    "visible",
+]
 
 
 class _NotGiven(Enum):

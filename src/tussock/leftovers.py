@@ -48,16 +48,17 @@ def left_until(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers() -> None:
-    """Remove everything that is in the making; only for a process that ends now."""
-    for path in list(_leftovers.values()):
-        for _ in range(20):  # others may still put files into a folder
+    """Remove everything that is in the making; only for a process that ends now: nothing can be begun any more."""
+    _lock.acquire(timeout=0.2)
+    for _ in range(20):  # a library may be writing into a folder
+        for path in _leftovers.values():
             with contextlib.suppress(OSError):
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
                     path.unlink(missing_ok=True)
-            if not path.exists():
-                break
+        if not any(path.exists() for path in _leftovers.values()):
+            break
 
 
 def note_finished(path: Path) -> None:

@@ -27,6 +27,7 @@ from tussock.version import VERSION
 __all__ = ["frames_between", "scan", "scan_range"]
 
 _BLOCK = 1024  # pulses a thread takes at a time
+_PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
 
 
@@ -64,7 +65,7 @@ def scan(
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     run_on_threads(
         pulse_loop, threads, block, world.handle, moving.handle, moving.tables, world.volumes, firing, poses,
-        receiving, slots, block_counts,
+        receiving, slots, block_counts, pieces=1 + len(pulses) * sensor.beam.rays // (_PIECE * threads),
     )  # fmt: skip
     fired = Fired(
         firing.directions,

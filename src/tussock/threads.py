@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from tussock.errors import InputError
@@ -40,20 +40,48 @@ def resolve_threads(threads: int | None) -> int:
     return threads
 
 
-def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any) -> None:
-    """Call ``kernel(worker, threads, *args)`` for every worker and wait for all."""
-    if threads == 1:
-        kernel(0, 1, *args)
-        return
-    pool = _pool_of(threads - 1)
-    others = [pool.submit(kernel, worker, threads, *args) for worker in range(1, threads)]
+def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces: int = 1) -> None:
+    """Call ``kernel(worker, workers, *args)`` for every worker and wait for all.
+
+    Long work is cut into ``pieces`` for each thread, that are done one after the other: Python hears Ctrl-C only
+    between two calls of a kernel.
+    """
+    workers = threads * pieces
+    stop = threading.Event()
+
+    def work(first: int) -> None:
+        for worker in range(first, workers, threads):
+            if worker != first and stop.is_set():
+                return
+            kernel(worker, workers, *args)
+
+    others: list[Future[None]] = []
     try:
-        kernel(0, threads, *args)
+        if threads > 1:
+            pool = _pool_of(threads - 1)
+            for first in range(1, threads):
+                others.append(pool.submit(work, first))
+        work(0)
+    except BaseException:
+        stop.set()
+        raise
     finally:
-        # The others write into our arrays: never leave them running behind the caller's back.
-        wait(others)
+        _wait_for(others)
     for other in others:
         other.result()
+
+
+def _wait_for(others: list[Future[None]]) -> None:
+    """Wait for all, also through interrupts: the others write into our arrays and must not run on behind our back."""
+    interrupted: BaseException | None = None
+    while True:
+        try:
+            wait(others)
+            break
+        except BaseException as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
 
 
 def _pool_of(size: int) -> ThreadPoolExecutor:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from typing import Any
@@ -37,6 +38,40 @@ def test_all_have_ended_when_it_returns_even_after_an_error() -> None:
         with pytest.raises(ValueError, match=f"worker {who_fails}"):
             run_on_threads(kernel, 4, who_fails)
         assert sorted(ended) == [worker for worker in range(4) if worker != who_fails]
+
+
+@pytest.mark.parametrize(("threads", "pieces"), [(1, 1), (1, 5), (3, 1), (3, 4), (8, 3)])
+def test_in_pieces_every_part_is_done_once(threads: int, pieces: int) -> None:
+    calls = np.zeros(1000, int)
+
+    def kernel(worker: int, workers: int) -> None:
+        for block in range(worker, len(calls), workers):
+            calls[block] += 1
+
+    run_on_threads(kernel, threads, pieces=pieces)
+    assert (calls == 1).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_interrupt_is_heard_between_pieces_and_waits_for_the_others(threads: int) -> None:
+    """Also where a second one comes while the others are waited for: they write into the caller's arrays."""
+    running, calls = set(), []
+
+    def kernel(worker: int, workers: int) -> None:
+        running.add(worker)
+        calls.append(worker)
+        if worker == 0:
+            signal.raise_signal(signal.SIGINT)
+            if threads > 1:
+                threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+        else:
+            time.sleep(0.2)
+        running.discard(worker)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_on_threads(kernel, threads, pieces=1000)
+    assert running <= {0}
+    assert len(calls) <= threads
 
 
 def test_from_several_threads_at_once_with_pools_that_grow() -> None:

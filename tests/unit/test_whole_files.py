@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tussock.errors import OutputError
-from tussock.leftovers import remove_leftovers
 from tussock.whole_files import check_writable, clear_parts, part_of, whole_file, whole_folder
 
 
@@ -174,9 +173,20 @@ def test_a_folder_is_replaced_at_once(tmp_path, monkeypatch):
         assert list(tmp_path.iterdir()) == [path]
 
 
+ENDED = """
+import os, sys
+from pathlib import Path
+from tussock.leftovers import remove_leftovers
+from tussock.whole_files import whole_file, whole_folder
+with whole_file(Path("a")) as part, whole_folder(Path("b")) as folder:
+    part.write_text("half")
+    folder.mkdir()
+    (folder / "c").write_text("half")
+    remove_leftovers()
+    os._exit(7)
+"""
+
+
 def test_a_process_that_ends_at_once_leaves_nothing(tmp_path):
-    with pytest.raises(OutputError), whole_file(tmp_path / "a") as part, whole_folder(tmp_path / "b") as folder:
-        part.write_text("half")
-        folder.mkdir()
-        remove_leftovers()
-        assert list(tmp_path.iterdir()) == []
+    assert subprocess.run([sys.executable, "-c", ENDED], cwd=tmp_path, check=False).returncode == 7
+    assert list(tmp_path.iterdir()) == []

@@ -31,6 +31,8 @@ from tussock.version import VERSION
 
 __all__ = ["look", "render"]
 
+_PIECE = 50_000  # rays of the camera that a thread traces without looking up
+
 
 def look(
     scene: Scene | World,
@@ -53,7 +55,10 @@ def look(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     seen = _room(camera, truth=not depth_only)
-    run_on_threads(view_loop, resolve_threads(threads), world.handle, moving.handle, moving.tables, viewing, seen)
+    count = resolve_threads(threads)
+    run_on_threads(
+        view_loop, count, world.handle, moving.handle, moving.tables, viewing, seen, pieces=_pieces(camera, 1, count)
+    )
     return View(
         camera=camera,
         pose=path.pose(start),
@@ -93,7 +98,7 @@ def render(
     got = np.zeros((camera.height, camera.width, 3), np.float32)
     run_on_threads(
         color_loop, count, world.handle, moving.handle, moving.tables, paint_of(world), light.numbers(), viewing,
-        sampling, (world.origin % 1024.0).astype(np.float32), got,
+        sampling, (world.origin % 1024.0).astype(np.float32), got, pieces=_pieces(camera, camera.samples, count),
     )  # fmt: skip
     return Picture(
         camera=camera,
@@ -103,6 +108,11 @@ def render(
         light=got,
         meta=_meta(world, camera, start) | {"seed": seed, "light": light.model_dump(mode="json")},
     )
+
+
+def _pieces(camera: Camera, samples: int, threads: int) -> int:
+    """How many pieces an image is made in, so that each takes a small part of a second."""
+    return 1 + camera.width * camera.height * samples // (_PIECE * threads)
 
 
 def _start(camera: Camera, frame: int, time: float | None) -> float:

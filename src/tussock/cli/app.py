@@ -31,7 +31,7 @@ from tussock.cli import (
     view,
     worlds,
 )
-from tussock.cli.interrupt import Watch, watch
+from tussock.cli.interrupt import watch, what_is_kept
 from tussock.errors import TussockError, in_words, visible
 
 __all__ = ["app", "main"]
@@ -81,24 +81,25 @@ def main() -> None:
     for channel in (sys.stdout, sys.stderr):
         if isinstance(channel, io.TextIOWrapper):
             channel.reconfigure(errors="backslashreplace")  # a name that is no text must not stop a message
-    with watch() as signals:
-        sys.exit(_run(signals))
+    with watch():
+        status = _run()
+    sys.exit(status)
 
 
-def _run(signals: Watch) -> int:
+def _run() -> int:
     """The exit status of the command."""
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted(signals)
+        _write(f"interrupted; {what_is_kept()}")
+        return 130
     except BrokenPipeError:
         _drop_output()
         return 141
     except Exception as error:
         return _failed(error)
-    # The parser turns an interrupt into its exit status.
-    return _interrupted(signals) if status == 130 and signals.heard else status if isinstance(status, int) else 0
+    return status if isinstance(status, int) else 0
 
 
 def _failed(error: Exception) -> int:
@@ -119,11 +120,6 @@ def _failed(error: Exception) -> int:
         typer.echo(error.format_message())
         return 0
     return _say(error.format_message())
-
-
-def _interrupted(signals: Watch) -> int:
-    _write(signals.message())
-    return signals.status
 
 
 def _say(message: str) -> int:

@@ -22,6 +22,7 @@ def view(
     import webbrowser
 
     from tussock.cli.console import out
+    from tussock.cli.interrupt import going_on
     from tussock.cli.sources import open_scene
     from tussock.datasets.recordings import open_recordings
     from tussock.viewer import Viewer
@@ -33,7 +34,5 @@ def view(
     out.print(f"{len(frames)} frame(s) at {shown.url}; press Ctrl-C to stop", highlight=False)
     if browser:
         webbrowser.open(shown.url)
-    try:
+    with going_on(lambda: "the page is closed", status=0):
         shown.wait()
-    except KeyboardInterrupt:
-        shown.stop()
