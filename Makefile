@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo test test-alone lint format bench clean
+.PHONY: demo test test-alone site wheel pythons lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,6 +21,18 @@ test: $(VENV)/ready ## the whole test suite
 test-alone: $(VENV)/ready ## the tests that would read recordings (docs/recordings.md), as if there were none
 	TUSSOCK_RECORDINGS=/nowhere $(BIN)/python -m pytest -m recordings -rs
 
+site: $(VENV)/ready ## the documentation site, into site/; warnings are errors (EXAMPLES=no: without running the examples)
+	TUSSOCK_SITE_EXAMPLES=$(EXAMPLES) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python tools/check_links.py site
+
+wheel: $(VENV)/ready ## wheel and sdist into dist/, the wheel tried in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/try_wheel.py dist
+
+pythons: ## a part of the suite on every supported Python that is at hand (ALL=--all: the whole suite)
+	$(PYTHON) tools/try_pythons.py $(ALL)
+
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,4 +46,4 @@ bench: $(VENV)/ready
 	$(BIN)/tussock bench
 
 clean:
-	rm -rf $(VENV) demo_out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site demo_out .pytest_cache .mypy_cache .ruff_cache
