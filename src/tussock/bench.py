@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.viewing import TILE
-from tussock.kernels import kernel
+from tussock.kernels import Array, Real, kernel
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
@@ -36,8 +36,8 @@ from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.threads import cores, resolve_threads, run_on_threads
-from tussock.trace import packets as row
-from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.trace.packets import LANES, NOTHING, distance_at, intersect, load_ray, new_packet
+from tussock.trace.ray import ray_in_row
 from tussock.trace.world import World
 from tussock.version import VERSION
 
@@ -283,30 +283,19 @@ def _in_packets(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 @kernel
-def _trace_only(worker: int, workers: int, scene: Any, origins: Any, directions: Any, reach: Any, out: Any) -> None:
-    packet, bits = new_packet()
-    masks = lane_masks()
+def _trace_only(
+    worker: int, workers: int, scene: int, origins: Array, directions: Array, reach: Real, out: Array
+) -> None:  # fmt: skip
+    packet = new_packet()
     count = len(directions) // LANES
     for turn in range(worker, (count + _RAYS_A_TURN - 1) // _RAYS_A_TURN, workers):
         for p in range(turn * _RAYS_A_TURN, min(count, (turn + 1) * _RAYS_A_TURN)):
             first = p * LANES
             for l in range(LANES):
-                packet[row.ORG_X, l] = origins[first + l, 0]
-                packet[row.ORG_Y, l] = origins[first + l, 1]
-                packet[row.ORG_Z, l] = origins[first + l, 2]
-                packet[row.TNEAR, l] = 1e-4
-                packet[row.DIR_X, l] = directions[first + l, 0]
-                packet[row.DIR_Y, l] = directions[first + l, 1]
-                packet[row.DIR_Z, l] = directions[first + l, 2]
-                packet[row.TIME, l] = 0.0
-                packet[row.TFAR, l] = reach
-                bits[row.MASK, l] = NOTHING
-                bits[row.FLAGS, l] = 0
-                bits[row.GEOM, l] = NOTHING
-                bits[row.INST, l] = NOTHING
-            intersect(scene, packet, masks)
+                load_ray(packet, l, ray_in_row(origins, directions, first + l, reach), NOTHING)
+            intersect(scene, packet)
             for l in range(LANES):
-                out[first + l] = packet[row.TFAR, l]
+                out[first + l] = distance_at(packet, l)
 
 
 def machine(world: World) -> dict[str, Any]:

@@ -12,25 +12,37 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
-__all__ = ["borrowed", "inline_kernel", "kernel", "loop_kernel"]
+__all__ = ["Array", "Real", "Whole", "borrowed", "inline_kernel", "kernel", "loop_kernel"]
+
+Real: TypeAlias = Any
+"""a number in a kernel: float32 or float64; Numba tells them apart, and so must who calls it from Python"""
+Whole: TypeAlias = Any
+"""a whole number in a kernel, of any width, signed or not"""
+Array: TypeAlias = "NDArray[Any]"
+"""an array in a kernel, of the type and shape that its description says"""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """Compile a function to machine code at its first call, or take it from the cache."""
-    return _compiled(function, "never")
+    return _compiled(function)
 
 
 def inline_kernel(function: F) -> F:
-    """A small kernel that is woven into the kernels that call it, so that a call costs nothing."""
-    return _compiled(function, "always")
+    """A small kernel that is woven into the kernels that call it, so that a call costs nothing.
+
+    LLVM does that, not Numba, whose own inlining copies the whole caller for every call. As a `loop_kernel` it makes
+    no arrays and counts no references.
+    """
+    return _compiled(function, forceinline=True, _nrt=False)
 
 
 def loop_kernel(function: F) -> F:
@@ -39,19 +51,21 @@ def loop_kernel(function: F) -> F:
     Numba counts a reference wherever a kernel names an array, with an atomic instruction each time, which costs
     more than the work of a short loop. What a kernel was handed outlives the call, so it need not count.
     """
-    return _compiled(function, "never", _nrt=False)
+    return _compiled(function, _nrt=False)
 
 
-def _compiled(function: F, inline: str, **options: Any) -> F:
+def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F:
+    # Both are said every time: what is not said a kernel inherits from the one that is being compiled when it is.
+    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt}
     compiled: Any = numba.njit  # its types know no keyword of ours
-    dispatcher = compiled(nogil=True, error_model="numpy", inline=inline, **options)(function)
+    dispatcher = compiled(**options)(function)
     dispatcher.enable_caching()
     # Numba has no public way to say what cached code depends on; without this one we do not cache.
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = (cache_file._source_stamp, _stamp())
         return cast(F, dispatcher)
-    return cast(F, compiled(nogil=True, error_model="numpy", inline=inline, **options)(function))
+    return cast(F, compiled(**options)(function))
 
 
 @lru_cache(maxsize=1)

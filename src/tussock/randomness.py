@@ -8,8 +8,9 @@ numbers; those whose names end in `_array` do the same, bit by bit, on NumPy arr
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum, unique
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint32, uint64
@@ -20,11 +21,14 @@ from tussock.errors import InputError
 from tussock.kernels import inline_kernel, kernel
 
 __all__ = [
+    "Chance",
     "Purpose",
+    "chance_of",
     "check_seed",
     "normal_array",
     "normal_pair",
     "philox",
+    "random_words",
     "seed_key",
     "uniform",
     "uniform_array",
@@ -60,6 +64,7 @@ class Purpose(IntEnum):
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
+_PURPOSE_BITS = 8
 _TO_UNIT = np.float32(2.0**-32)
 
 
@@ -92,6 +97,28 @@ def philox(k0: Any, k1: Any, c0: Any, c1: Any, c2: Any, c3: Any) -> Any:
     return x0, x1, x2, x3
 
 
+class Chance(NamedTuple):
+    """What all draws of a frame have in common."""
+
+    key0: np.uint32
+    key1: np.uint32
+    frame: np.uint32
+    """low 32 bits of the frame's number"""
+    epoch: np.uint32
+    """the rest of it, in the bits above those of the purposes"""
+
+
+def chance_of(seed: int, frame: int) -> Chance:
+    """The chance of frame number ``frame``, 0 to 2⁵⁶ − 1, under a seed."""
+    return Chance(*seed_key(seed), np.uint32(frame & _MASK), np.uint32(frame >> 32 << _PURPOSE_BITS))
+
+
+@inline_kernel
+def random_words(chance: Chance, index: Any, number: Any, purpose: int) -> Any:
+    """Four random words: draw ``number`` of pulse or pixel ``index``, for a purpose."""
+    return philox(chance.key0, chance.key1, index, chance.frame, number, uint32(chance.epoch) | uint32(purpose))
+
+
 @inline_kernel
 def uniform(word: Any) -> Any:
     """A word as a float32 in [0, 1)."""
@@ -103,7 +130,7 @@ def uniform(word: Any) -> Any:
 def normal_pair(word0: Any, word1: Any) -> Any:
     """Two words as two independent standard normal float32 (Box-Muller)."""
     u = (np.float32(word0) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
-    radius = np.sqrt(np.float32(-2.0) * logarithm(u))
+    radius = np.float32(math.sqrt(np.float32(-2.0) * logarithm(u)))
     turns = np.float32(np.uint32(word1) >> np.uint32(8)) * np.float32(2.0**-24)
     # sin 2πt = cos 2π|t − ¼|
     return radius * cosine_of_turns(turns), radius * cosine_of_turns(abs(turns - np.float32(0.25)))

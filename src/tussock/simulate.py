@@ -14,12 +14,14 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.loop import pulse_loop
 from tussock.pulse.receive import MODES
-from tussock.pulse.tables import Firing, PoseTable, Receiving, Slots
-from tussock.randomness import check_seed, seed_key
+from tussock.pulse.tables import Firing, PoseTable, Receiving, Scanning, Slots
+from tussock.randomness import chance_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
+from tussock.signal.detection import Limit
 from tussock.signal.range_noise import laser_biases
+from tussock.signal.returns import Window
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -60,13 +62,11 @@ def scan(
     firing = _firing(pulses, sensor, span)
     poses = _pose_table(path, start, sensor.frame_period, span, world.origin)
     moving = world.moving(start, start + span)
-    receiving = _receiving(sensor, seed, frame)
+    scanning = Scanning(moving.surroundings, firing, poses, _receiving(sensor, seed), chance_of(seed, frame))
     slots = _slots(len(pulses), sensor.receiver.returns)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
-    run_on_threads(
-        pulse_loop, threads, block, world.handle, moving.handle, moving.tables, world.volumes, firing, poses,
-        receiving, slots, block_counts, pieces=1 + len(pulses) * sensor.beam.rays // (_PIECE * threads),
-    )  # fmt: skip
+    pieces = 1 + len(pulses) * sensor.beam.rays // (_PIECE * threads)
+    run_on_threads(pulse_loop, threads, block, scanning, slots, block_counts, pieces=pieces)
     fired = Fired(
         firing.directions,
         firing.origins,
@@ -147,13 +147,14 @@ def _pose_table(path: Trajectory, start: float, period: float, span: float, orig
     return PoseTable(times - start, positions - origin, quaternions)
 
 
-def _receiving(sensor: Sensor, seed: int, frame: int) -> Receiving:
+def _receiving(sensor: Sensor, seed: int) -> Receiving:
     receiver, noise = sensor.receiver, sensor.noise
     limit = receiver.detection_limit
-    key0, key1 = seed_key(seed)
     return Receiving(
         mode=MODES.index(receiver.mode),
-        cutoff=np.float32(receiver.signal_cutoff_m),
+        window=Window(
+            np.float32(receiver.min_range_m), np.float32(receiver.max_range_m), np.float32(receiver.signal_cutoff_m)
+        ),
         min_range=np.float32(receiver.min_range_m),
         max_range=np.float32(receiver.max_range_m),
         range_step=np.float32(receiver.range_step_m),
@@ -161,19 +162,18 @@ def _receiving(sensor: Sensor, seed: int, frame: int) -> Receiving:
         min_intensity=np.float32(receiver.min_intensity),
         spreading_reference=np.float32(receiver.spreading_reference_m),
         extinction=np.float32(receiver.extinction_per_m),
-        limit_near=np.float32(limit.near_m if limit else 0.0),
-        limit_far=np.float32(limit.far_m if limit else 0.0),
-        limit_at_near=np.float32(limit.near_reflectivity if limit else 0.0),
-        limit_at_far=np.float32(limit.far_reflectivity if limit else 0.0),
+        limit=Limit(
+            np.float32(limit.near_m if limit else 0.0),
+            np.float32(limit.far_m if limit else 0.0),
+            np.float32(limit.near_reflectivity if limit else 0.0),
+            np.float32(limit.far_reflectivity if limit else 0.0),
+        ),
         backfolding=receiver.backfolding,
         bounces=receiver.max_bounces,
         ray_sigma=np.float32(noise.ray_sigma_m),
         laplace=noise.distribution == "laplace",
         dropout=np.float32(noise.dropout),
         biases=laser_biases(noise.bias_sigma_m, sensor.lasers, seed),
-        key0=key0,
-        key1=key1,
-        frame=np.uint32(frame),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tussock.scene.material import Material
 from tussock.scene.scene import Scene
-from tussock.signal.detection import least_reflectivity
+from tussock.signal.detection import Limit, least_reflectivity
 from tussock.simulate import scan
 
 PAPER = {"receiver.detection_limit": {}}  # the defaults: 10 % at 50 m, 80 % at 120 m
@@ -26,7 +26,7 @@ def is_seen(pencil: Callable, add_wall: Callable) -> Callable[..., bool]:
 
 @pytest.mark.parametrize(("distance", "least"), [(50.0, 0.10), (85.0, 0.45), (120.0, 0.80)])
 def test_the_three_points_of_the_line(distance: float, least: float, is_seen: Callable) -> None:
-    assert least_reflectivity(distance, 50.0, 120.0, 0.1, 0.8) == pytest.approx(least, abs=1e-15)
+    assert least_reflectivity(distance, Limit(50.0, 120.0, 0.1, 0.8)) == pytest.approx(least, abs=1e-15)
     # A tenth of a millimetre inwards: at the very ends the rounding of the range would decide.
     distance += {50.0: 1e-4, 120.0: -1e-4}.get(distance, 0.0)
     low, high = 0.0, 1.0

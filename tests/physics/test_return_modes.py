@@ -13,7 +13,7 @@ from tussock.pulse.tables import new_chosen
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
-from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
+from tussock.signal.returns import Window, first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.simulate import scan
 from tussock.trace.world import World
 
@@ -63,22 +63,22 @@ def twin(
 def kernels(hits: list[Hit], mode: str, *, cutoff: float, low: float, high: float, rays: int) -> list[Hit]:
     """The same by the functions of `tussock.signal.returns`."""
     ranges, energies = np.array(hits, f).reshape(-1, 2).T[:, :, None].copy()
-    limits = (f(low), f(high))
+    window = Window(f(low), f(high), f(cutoff))
     if mode == "first":
-        row, distance, energy = first_return(ranges, energies, 0, *limits, f(cutoff), rays)
+        row, distance, energy = first_return(ranges, energies, 0, window, rays)
         return [] if row < 0 else [(float(distance), float(energy))]
     if mode == "all":
         order = np.zeros(len(hits), np.int64)
-        count, begin, found = order_hits(ranges, energies, 0, *limits, order), 0, []
+        count, begin, found = order_hits(ranges, energies, 0, window, order), 0, []
         while begin < count:
-            begin, _, distance, energy = next_echo(ranges, energies, 0, order, begin, count, f(cutoff), rays)
+            begin, _, distance, energy = next_echo(ranges, energies, 0, order[:count], begin, window, rays)
             found.append((float(distance), float(energy)))
         return found
     lanes = np.repeat(ranges, 16, 1), np.repeat(energies, 16, 1)
     found = []
     for pick in (strongest_hits, last_hits):
         chosen = new_chosen(len(hits))
-        pick(*lanes, *limits, chosen)
+        pick(*lanes, window, chosen)
         assert len(set(chosen.rows)) == 1, "the same in all lanes"
         row = chosen.rows[0]
         assert row < 0 or (chosen.ranges[0], chosen.energies[0]) == (ranges[row, 0], energies[row, 0])

@@ -23,20 +23,22 @@ from numpy.typing import NDArray
 from tussock.cameras.camera import Camera
 from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.cameras.view import View
-from tussock.cameras.viewing import TILE, U, V, Viewing, aim, new_tile, viewing_of
+from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, set_pixels, viewing_of
 from tussock.errors import InputError, nearest
-from tussock.kernels import kernel
+from tussock.kernels import Array, kernel
 from tussock.poses import Pose, Trajectory
 from tussock.scene.labels import STUFF
 from tussock.scene.scene import SceneObject
 from tussock.threads import resolve_threads, run_on_threads
-from tussock.trace import packets as row
-from tussock.trace.packets import LANES, lane_masks, new_packet, occluded
+from tussock.trace.packets import LANES, new_packet, was_stopped
+from tussock.trace.surroundings import Surroundings, stop_light
 from tussock.trace.world import World
 
 __all__ = ["Box", "boxes_in", "placed_at"]
 
 PixelBox = tuple[int, int, int, int]
+Region = tuple[int, int, int, int]
+"""rows from, to and columns from, to; the first row and column begin a tile"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ def boxes_in(
                 continue
             alone = world.alone(geometry, copy, view.time, end)
             mask = np.zeros((view.camera.height, view.camera.width), np.bool_)
-            run_on_threads(_mask_loop, resolve_threads(threads), alone.handle, viewing, *region, mask)
+            run_on_threads(_mask_loop, resolve_threads(threads), alone.surroundings, viewing, region, mask)
             whole = _extent(mask, region)
             if whole is None:
                 continue
@@ -110,7 +112,19 @@ def boxes_in(
             covered = int(mask.sum())
             visible = _extent_of(shown, region[0], region[2])
             occlusion = 1.0 - min(int(shown.sum()) / covered, 1.0)
-            boxes.append(_box(view, thing, copy, number, matrix, corners, visible, whole, occlusion))
+            boxes.append(
+                Box(
+                    name=thing.name,
+                    label=thing.label,
+                    object_id=thing.id,
+                    placement=copy,
+                    instance=number,
+                    visible=visible,
+                    whole=whole,
+                    occlusion=occlusion,
+                    **_in_space(view, thing, matrix, corners),
+                )
+            )
     return sorted(boxes, key=lambda box: float(np.linalg.norm(box.camera_center)))
 
 
@@ -143,8 +157,8 @@ def _corners(thing: SceneObject, matrix: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(eight @ matrix[:, :3].T + matrix[:, 3])
 
 
-def _region(camera: Camera, pose: Pose, corners: NDArray[np.float64]) -> tuple[int, int, int, int] | None:
-    """Rows from, to and columns from, to that may show a box in space; None where none can."""
+def _region(camera: Camera, pose: Pose, corners: NDArray[np.float64]) -> Region | None:
+    """The pixels that may show a box in space; None where none can."""
     whole = (0, camera.height, 0, camera.width)
     # Only without distortion, and in front of the camera, is the image of a box inside that of its corners; and
     # only while nothing moves during the exposure.
@@ -164,7 +178,7 @@ def _region(camera: Camera, pose: Pose, corners: NDArray[np.float64]) -> tuple[i
     return top // TILE * TILE, bottom + 1, left // TILE * TILE, right + 1
 
 
-def _extent(mask: NDArray[np.bool_], region: tuple[int, int, int, int]) -> PixelBox | None:
+def _extent(mask: NDArray[np.bool_], region: Region) -> PixelBox | None:
     return _extent_of(mask[region[0] : region[1], region[2] : region[3]], region[0], region[2])
 
 
@@ -175,50 +189,39 @@ def _extent_of(mask: NDArray[np.bool_], top: int, left: int) -> PixelBox | None:
     return int(columns[0]) + left, int(rows[0]) + top, int(columns[-1]) + left, int(rows[-1]) + top
 
 
-def _box(
-    view: View, thing: SceneObject, copy: int, number: int, matrix: NDArray[np.float64], corners: NDArray[np.float64],
-    visible: PixelBox | None, whole: PixelBox, occlusion: float,
-) -> Box:  # fmt: skip
+def _in_space(
+    view: View, thing: SceneObject, matrix: NDArray[np.float64], corners: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """The box in space of a thing, in the world and in the camera."""
     lengths = np.linalg.norm(matrix[:, :3], axis=0)
     low, high = thing.mesh.bounds.astype(np.float64)
     rotation = matrix[:, :3] / lengths
     center = corners.mean(0)
     turn, place = view.pose.rotation, view.pose.position
-    return Box(
-        name=thing.name,
-        label=thing.label,
-        object_id=thing.id,
-        placement=copy,
-        instance=number,
-        visible=visible,
-        whole=whole,
-        occlusion=occlusion,
-        center=center,
-        size=(high - low) * lengths,
-        rotation=rotation,
-        corners=corners,
-        camera_center=(center - place) @ turn,
-        camera_rotation=turn.T @ rotation,
-        camera_corners=(corners - place) @ turn,
-    )
+    return {
+        "center": center,
+        "size": (high - low) * lengths,
+        "rotation": rotation,
+        "corners": corners,
+        "camera_center": (center - place) @ turn,
+        "camera_rotation": turn.T @ rotation,
+        "camera_corners": (corners - place) @ turn,
+    }
 
 
 @kernel
 def _mask_loop(
-    worker: int, workers: int, alone: Any, viewing: Viewing, top: int, bottom: int, left: int, right: int, mask: Any
-) -> None:
-    """Which pixels of a region see anything of a thing that stands alone; ``top`` and ``left`` begin a tile."""
-    packet, bits = new_packet()
-    masks = lane_masks()
-    tile = new_tile()
+    worker: int, workers: int, alone: Surroundings, viewing: Viewing, region: Region, mask: Array
+) -> None:  # fmt: skip
+    """Which pixels of a region see anything of a thing that stands alone."""
+    packet, tile = new_packet(), new_tile()
+    top, bottom, left, right = region
     for band in range(top // TILE + worker, (bottom + TILE - 1) // TILE, workers):
         for first in range(left, right, TILE):
-            for l in range(LANES):
-                tile[U, l] = min(first + l % TILE, viewing.width - 1)
-                tile[V, l] = min(band * TILE + l // TILE, viewing.height - 1)
-            aim(viewing, band, tile, packet, bits, masks)
-            occluded(alone, packet, masks)
+            set_pixels(viewing, band, first, tile)
+            aim(viewing, band, tile, packet)
+            stop_light(alone, packet)
             for l in range(LANES):
                 r, c = band * TILE + l // TILE, first + l % TILE
-                if masks[l] != 0 and r < bottom and c < right and packet[row.TFAR, l] < np.float32(0.0):
+                if packet.masks[l] != 0 and r < bottom and c < right and was_stopped(packet, l):
                     mask[r, c] = True

@@ -15,15 +15,15 @@ Noise is counter-based: the same seed and frame give the same bits.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from tussock.cameras.shading.mottle import hashed
-from tussock.kernels import inline_kernel, kernel
-from tussock.randomness import Purpose, normal_pair, philox, seed_key
+from tussock.kernels import Array, inline_kernel, kernel
+from tussock.randomness import Chance, Purpose, chance_of, normal_pair, random_words
 from tussock.settings import Settings
 from tussock.threads import run_on_threads
 
@@ -54,13 +54,22 @@ def develop(
 
         light = gaussian_filter(light, (settings.blur_px, settings.blur_px, 0), mode="nearest")
     picture = np.empty(light.shape, np.uint8)
-    gain = np.float32(2.0**settings.exposure_ev)
-    read, shot = np.float32(settings.read_noise), np.float32(settings.shot_noise)
-    run_on_threads(
-        _develop, threads, np.ascontiguousarray(light), gain, read, shot, *seed_key(seed), np.uint32(frame),
-        _srgb_table(), picture,
+    film = _Film(
+        np.float32(2.0**settings.exposure_ev), np.float32(settings.read_noise), np.float32(settings.shot_noise),
+        _srgb_table(),
     )  # fmt: skip
+    run_on_threads(_develop, threads, np.ascontiguousarray(light), film, chance_of(seed, frame), picture)
     return picture
+
+
+class _Film(NamedTuple):
+    """The settings for the kernel."""
+
+    gain: np.float32
+    read: np.float32
+    shot: np.float32
+    table: NDArray[np.float32]
+    """see `_srgb_table`"""
 
 
 def _srgb_table() -> NDArray[np.float32]:
@@ -78,10 +87,8 @@ def shoulder(x: Any) -> Any:
 
 
 @kernel
-def _develop(
-    worker: int, workers: int, light: Any, gain: Any, read: Any, shot: Any, key0: Any, key1: Any, frame: Any,
-    table: Any, picture: Any,
-) -> None:  # fmt: skip
+def _develop(worker: int, workers: int, light: Array, film: _Film, chance: Chance, picture: Array) -> None:
+    gain, read, shot, table = film
     height, width = light.shape[0], light.shape[1]
     noisy = read > np.float32(0.0) or shot > np.float32(0.0)
     last = np.int64(len(table) - 1)
@@ -89,7 +96,7 @@ def _develop(
         for c in range(width):
             n0, n1, n2 = np.float32(0.0), np.float32(0.0), np.float32(0.0)
             if noisy:
-                words = philox(key0, key1, r * width + c, frame, 0, _IMAGE_NOISE)
+                words = random_words(chance, r * width + c, 0, _IMAGE_NOISE)
                 n0, n1 = normal_pair(words[0], words[1])
                 n2 = normal_pair(words[2], words[3])[0]
             for i in range(3):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tussock.cameras.camera import Camera
 from tussock.cameras.development import develop
 from tussock.cameras.picture import Picture
-from tussock.cameras.shading.color_loop import Sampling, color_loop
+from tussock.cameras.shading.color_loop import Coloring, Sampling, color_loop
 from tussock.cameras.shading.light import Light
 from tussock.cameras.shading.paint import paint_of
 from tussock.cameras.view import View
@@ -23,7 +23,7 @@ from tussock.cameras.view_loop import Seen, view_loop
 from tussock.cameras.viewing import viewing_of
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
-from tussock.randomness import check_seed, seed_key
+from tussock.randomness import chance_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
@@ -56,9 +56,8 @@ def look(
     moving = world.moving(start, start + camera.shutter.duration)
     seen = _room(camera, truth=not depth_only)
     count = resolve_threads(threads)
-    run_on_threads(
-        view_loop, count, world.handle, moving.handle, moving.tables, viewing, seen, pieces=_pieces(camera, 1, count)
-    )
+    pieces = _pieces(camera, 1, count)
+    run_on_threads(view_loop, count, moving.surroundings, viewing, seen, pieces=pieces)
     return View(
         camera=camera,
         pose=path.pose(start),
@@ -94,12 +93,12 @@ def render(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     draw = _draw_number(camera, frame, time)
-    sampling = Sampling(camera.samples, *seed_key(seed), np.uint32(draw), shadows, shadows)
-    got = np.zeros((camera.height, camera.width, 3), np.float32)
-    run_on_threads(
-        color_loop, count, world.handle, moving.handle, moving.tables, paint_of(world), light.numbers(), viewing,
-        sampling, (world.origin % 1024.0).astype(np.float32), got, pieces=_pieces(camera, camera.samples, count),
+    coloring = Coloring(
+        moving.surroundings, paint_of(world), light.numbers(), viewing, Sampling(camera.samples, shadows, shadows),
+        chance_of(seed, draw), (world.origin % 1024.0).astype(np.float32),
     )  # fmt: skip
+    got = np.zeros((camera.height, camera.width, 3), np.float32)
+    run_on_threads(color_loop, count, coloring, got, pieces=_pieces(camera, camera.samples, count))
     return Picture(
         camera=camera,
         pose=path.pose(start),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.cameras.viewing import TILE, U, V, aim, new_tile
-from tussock.kernels import borrowed, inline_kernel, kernel
-from tussock.trace import packets as row
-from tussock.trace.hit_tables import material_of
-from tussock.trace.normals import world_normal
-from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, set_pixels
+from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
+from tussock.trace.hit_tables import HitTables
+from tussock.trace.packets import LANES, Packet, distance_at, hit_at, is_hit, new_packet, ray_at, resolve
+from tussock.trace.ray import Hit, Ray
+from tussock.trace.surroundings import Surroundings, find_surfaces
 
 __all__ = ["Seen", "facing", "view_loop"]
 
@@ -32,80 +32,61 @@ class Seen(NamedTuple):
 
 
 @kernel
-def view_loop(
-    worker: int, workers: int, standing: Any, moving: Any, tables: Any, viewing: Any, seen: Any
-) -> None:  # fmt: skip
+def view_loop(worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen) -> None:
     """Look through the pixels of this worker's bands of four rows."""
-    packet, bits = new_packet()
-    _look(worker, workers, standing, moving, tables, viewing, seen, packet, bits, lane_masks(), new_tile())
+    _look(worker, workers, around, viewing, seen, new_packet(), new_tile())
 
 
-@kernel
+@loop_kernel
 def _look(
-    worker: int, workers: int, standing: Any, moving: Any, tables: Any, viewing: Any, seen: Any, packet: Any,
-    bits: Any, masks: Any, tile: Any,
-) -> None:  # fmt: skip
-    tables, viewing, seen = borrowed(tables), borrowed(viewing), borrowed(seen)
-    packet, bits, masks, tile = borrowed(packet), borrowed(bits), borrowed(masks), borrowed(tile)
-    width, height = viewing.width, viewing.height
+    worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen, packet: Packet, tile: Array
+) -> None:
     truth = len(seen.object_id) > 0
-    for band in range(worker, (height + TILE - 1) // TILE, workers):
-        for left in range(0, width, TILE):
-            for l in range(LANES):
-                tile[U, l] = min(left + l % TILE, width - 1)
-                tile[V, l] = min(band * TILE + l // TILE, height - 1)
-            aim(viewing, band, tile, packet, bits, masks)
-            intersect(standing, packet, masks)
-            if moving != 0:
-                intersect(moving, packet, masks)
-            _keep_ranges(packet, bits, band * TILE, left, seen.range)
+    for band in range(worker, (viewing.height + TILE - 1) // TILE, workers):
+        for left in range(0, viewing.width, TILE):
+            set_pixels(viewing, band, left, tile)
+            aim(viewing, band, tile, packet)
+            find_surfaces(around, packet)
+            _keep_ranges(packet, band * TILE, left, seen.range)
             if truth:
-                _keep_truth(packet, bits, tables, band * TILE, left, seen)
+                resolve(around.tables, packet)
+                _keep_truth(around.tables, packet, band * TILE, left, seen)
 
 
-@kernel
-def _keep_ranges(packet: Any, bits: Any, top: int, left: int, ranges: Any) -> None:
+@inline_kernel
+def _keep_ranges(packet: Packet, top: int, left: int, ranges: Array) -> None:
     for l in range(LANES):
         r, c = top + l // TILE, left + l % TILE
         if r < ranges.shape[0] and c < ranges.shape[1]:
-            ranges[r, c] = packet[row.TFAR, l] if bits[row.GEOM, l] != NOTHING else np.float32(np.inf)
+            ranges[r, c] = distance_at(packet, l) if is_hit(packet, l) else np.float32(np.inf)
 
 
-@kernel
-def _keep_truth(packet: Any, bits: Any, tables: Any, top: int, left: int, seen: Any) -> None:
+@inline_kernel
+def _keep_truth(tables: HitTables, packet: Packet, top: int, left: int, seen: Seen) -> None:
     """Write what each lane hit; zeros where it hit nothing."""
     for l in range(LANES):
         r, c = top + l // TILE, left + l % TILE
         if r >= seen.range.shape[0] or c >= seen.range.shape[1]:
             continue
-        if bits[row.GEOM, l] == NOTHING:
+        hit = hit_at(packet, l)
+        if hit.material < 0:
             seen.object_id[r, c] = seen.placement[r, c] = 0
             seen.label[r, c] = seen.material[r, c] = 0
             seen.normal[r, c, 0] = seen.normal[r, c, 1] = seen.normal[r, c, 2] = 0.0
             continue
-        geometry, nx, ny, nz = facing(packet, bits, l, tables)
-        material = material_of(tables, geometry, bits[row.PRIM, l])
-        label = tables.material_label[material]
-        seen.object_id[r, c] = tables.geometry_object[geometry]
-        # Embree leaves no copy number where the geometry is not an instance.
-        seen.placement[r, c] = bits[row.INST_PRIM, l] if bits[row.INST, l] != NOTHING else np.uint32(0)
-        seen.label[r, c] = tables.geometry_label[geometry] if label < 0 else label
-        seen.material[r, c] = material
-        seen.normal[r, c, 0], seen.normal[r, c, 1], seen.normal[r, c, 2] = nx, ny, nz
+        label = tables.material_label[hit.material]
+        seen.object_id[r, c] = tables.geometry_object[hit.geometry]
+        seen.placement[r, c] = hit.copy
+        seen.label[r, c] = tables.geometry_label[hit.geometry] if label < 0 else label
+        seen.material[r, c] = hit.material
+        seen.normal[r, c, 0], seen.normal[r, c, 1], seen.normal[r, c, 2] = facing(ray_at(packet, l), hit)
 
 
 @inline_kernel
-def facing(packet: Any, bits: Any, l: int, tables: Any) -> Any:
-    """The geometry that lane ``l`` hit, and its unit normal in the world on the side that the ray came from."""
-    nx, ny, nz = packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l]
-    geometry = bits[row.GEOM, l]
-    if bits[row.INST, l] != NOTHING:
-        geometry = bits[row.INST, l]
-        nx, ny, nz = world_normal(
-            tables.transforms, tables.moving, tables.geometry_transform[geometry] + np.int64(bits[row.INST_PRIM, l]),
-            tables.geometry_steps[geometry], tables.geometry_copies[geometry], packet[row.TIME, l], nx, ny, nz,
-        )  # fmt: skip
-    along = nx * packet[row.DIR_X, l] + ny * packet[row.DIR_Y, l] + nz * packet[row.DIR_Z, l]
+def facing(ray: Ray, hit: Hit) -> tuple[Real, Real, Real]:
+    """The unit normal of a hit on the side that the ray came from."""
+    nx, ny, nz = hit.nx, hit.ny, hit.nz
+    along = nx * ray.dx + ny * ray.dy + nz * ray.dz
     length = np.float32(math.sqrt(nx * nx + ny * ny + nz * nz))
     turn = (np.float32(-1.0) if along > np.float32(0.0) else np.float32(1.0)) / max(length, np.float32(1e-30))
-    return geometry, nx * turn, ny * turn, nz * turn
+    return nx * turn, ny * turn, nz * turn

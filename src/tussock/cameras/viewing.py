@@ -9,7 +9,7 @@ less than a²/8.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from tussock.cameras.camera import Camera
 from tussock.cameras.lenses.lens import OPTICAL, LensKind, LensNumbers
 from tussock.cameras.lenses.projection import pixel_ray
-from tussock.kernels import kernel
+from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.poses import Trajectory
-from tussock.trace import packets as row
-from tussock.trace.packets import LANES, NOTHING
+from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
+from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["TILE", "Viewing", "aim", "new_tile", "tile_rays", "viewing_of"]
+__all__ = ["TILE", "Viewing", "aim", "new_tile", "set_pixels", "tile_rays", "viewing_of"]
 
 TILE = 4
-U, V, OX, OY, DX, DY, DZ, MOMENT = range(8)  # rows of a tile
+U, V, OX, OY, DX, DY, DZ, MOMENT = range(0, 8 * LANES, LANES)  # where the rows of a tile begin
 _PINHOLE = int(LensKind.PINHOLE)
-_SKIN = np.float32(1e-4)  # [m] a ray starts this far out, so that a camera may touch a surface
 
 
 class Viewing(NamedTuple):
@@ -70,78 +69,93 @@ def viewing_of(camera: Camera, path: Trajectory, start: float, origin: NDArray[n
 
 
 @kernel
-def new_tile() -> Any:
-    """Room for the rays of a tile in optical axes: u, v, start x, y, direction x, y, z, moment; shape (8, lanes)."""
-    return np.zeros((8, LANES), np.float64)
+def new_tile() -> Array:
+    """Room for the rays of a tile in optical axes: u, v, start x, y, direction x, y, z, moment; shape (8 × lanes,)."""
+    return np.zeros(8 * LANES, np.float64)
 
 
-@kernel
-def aim(viewing: Any, band: int, tile: Any, packet: Any, bits: Any, masks: Any) -> None:
+@inline_kernel
+def set_pixels(viewing: Viewing, band: int, left: int, tile: Array) -> None:
+    """The pixels of the tile whose upper left one is in column ``left`` and row 4 × ``band``; the image ends at its last."""
+    for l in range(LANES):
+        tile[U + l] = min(left + l % TILE, viewing.width - 1)
+        tile[V + l] = min(band * TILE + l // TILE, viewing.height - 1)
+
+
+@loop_kernel
+def aim(viewing: Viewing, band: int, tile: Array, packet: Packet) -> None:
     """Put the rays of a tile into the packet: its pixels in rows U and V, in row MOMENT the share of the exposure."""
-    tile_rays(viewing.lens, tile, masks)
+    tile_rays(viewing.lens, tile, packet.masks)
     if len(viewing.poses) == 1:
-        _turn_standing(viewing.poses[0, 0], tile, packet)
+        pose = viewing.poses[0, 0]
+        for l in range(LANES):
+            load_ray(packet, l, _standing_ray(pose, tile, l, viewing.reach, _ray_time(viewing, band, tile, l)), NOTHING)
     else:
-        _turn_moving(viewing, band, tile, packet)
-    for l in range(LANES):
-        r = min(band * TILE + l // TILE, viewing.height - 1)
-        moment = np.float32(tile[MOMENT, l])
-        packet[row.TIME, l] = min(viewing.opens[r] + moment * viewing.exposure, np.float32(1.0))
-    for l in range(LANES):
-        packet[row.TNEAR, l] = _SKIN
-        packet[row.TFAR, l] = viewing.reach
-        bits[row.MASK, l] = NOTHING
-        bits[row.FLAGS, l] = 0
-        bits[row.GEOM, l] = NOTHING
-        bits[row.INST, l] = NOTHING
-        bits[row.INST_PRIM, l] = 0
+        for l in range(LANES):
+            load_ray(packet, l, _moving_ray(viewing, band, tile, l, _ray_time(viewing, band, tile, l)), NOTHING)
 
 
-@kernel
-def tile_rays(lens: Any, tile: Any, masks: Any) -> None:
+@inline_kernel
+def _row_of(viewing: Viewing, band: int, l: int) -> int:
+    return min(band * TILE + l // TILE, viewing.height - 1)
+
+
+@inline_kernel
+def _ray_time(viewing: Viewing, band: int, tile: Array, l: int) -> Real:
+    moment = np.float32(tile[MOMENT + l])
+    return min(viewing.opens[_row_of(viewing, band, l)] + moment * viewing.exposure, np.float32(1.0))
+
+
+@inline_kernel
+def tile_rays(lens: LensNumbers, tile: Array, masks: Array) -> None:
     """Rays in optical axes of the pixels of a tile; lanes without a ray are masked out."""
     if lens.kind == _PINHOLE:
         # The usual case by itself: without branches the compiler does several lanes at once.
         fx, fy, cx, cy = 1.0 / lens.values[0], 1.0 / lens.values[1], lens.values[2], lens.values[3]
         for l in range(LANES):
-            x, y = (tile[U, l] - cx) * fx, (tile[V, l] - cy) * fy
+            x, y = (tile[U + l] - cx) * fx, (tile[V + l] - cy) * fy
             length = 1.0 / math.sqrt(x * x + y * y + 1.0)
-            tile[DX, l] = x * length
-            tile[DY, l] = y * length
-            tile[DZ, l] = length
+            tile[DX + l] = x * length
+            tile[DY + l] = y * length
+            tile[DZ + l] = length
             masks[l] = NOTHING
-        return
-    for l in range(LANES):
-        ox, oy, dx, dy, dz, there = pixel_ray(lens, tile[U, l], tile[V, l])
-        tile[OX, l], tile[OY, l] = ox, oy
-        tile[DX, l], tile[DY, l], tile[DZ, l] = dx, dy, dz
-        masks[l] = NOTHING if there else np.uint32(0)
-
-
-@kernel
-def _turn_standing(pose: Any, tile: Any, packet: Any) -> None:
-    for i in range(3):
-        m0, m1, m2, at = pose[3 * i], pose[3 * i + 1], pose[3 * i + 2], pose[9 + i]
+    else:
         for l in range(LANES):
-            packet[row.ORG_X + i, l] = at + m0 * tile[OX, l] + m1 * tile[OY, l]
-        for l in range(LANES):
-            packet[row.DIR_X + i, l] = m0 * tile[DX, l] + m1 * tile[DY, l] + m2 * tile[DZ, l]
+            ox, oy, dx, dy, dz, there = pixel_ray(lens, tile[U + l], tile[V + l])
+            tile[OX + l], tile[OY + l] = ox, oy
+            tile[DX + l], tile[DY + l], tile[DZ + l] = dx, dy, dz
+            masks[l] = NOTHING if there else np.uint32(0)
 
 
-@kernel
-def _turn_moving(viewing: Any, band: int, tile: Any, packet: Any) -> None:
-    for l in range(LANES):
-        r = min(band * TILE + l // TILE, viewing.height - 1)
-        a, b, s = viewing.poses[r, 0], viewing.poses[r, 1], tile[MOMENT, l]
-        square = 0.0
-        for i in range(3):
-            m0 = a[3 * i] + s * (b[3 * i] - a[3 * i])
-            m1 = a[3 * i + 1] + s * (b[3 * i + 1] - a[3 * i + 1])
-            m2 = a[3 * i + 2] + s * (b[3 * i + 2] - a[3 * i + 2])
-            packet[row.ORG_X + i, l] = a[9 + i] + s * (b[9 + i] - a[9 + i]) + m0 * tile[OX, l] + m1 * tile[OY, l]
-            along = m0 * tile[DX, l] + m1 * tile[DY, l] + m2 * tile[DZ, l]
-            packet[row.DIR_X + i, l] = along
-            square += along * along
-        # A matrix between two rotations shortens vectors a little.
-        for i in range(3):
-            packet[row.DIR_X + i, l] /= math.sqrt(square)
+@inline_kernel
+def _standing_ray(m: Array, tile: Array, l: int, reach: Real, time: Real) -> Ray:
+    ox, oy, dx, dy, dz = tile[OX + l], tile[OY + l], tile[DX + l], tile[DY + l], tile[DZ + l]
+    return Ray(
+        np.float32(m[9] + m[0] * ox + m[1] * oy), np.float32(m[10] + m[3] * ox + m[4] * oy),
+        np.float32(m[11] + m[6] * ox + m[7] * oy),
+        np.float32(m[0] * dx + m[1] * dy + m[2] * dz), np.float32(m[3] * dx + m[4] * dy + m[5] * dz),
+        np.float32(m[6] * dx + m[7] * dy + m[8] * dz), SKIN, reach, time,
+    )  # fmt: skip
+
+
+@inline_kernel
+def _moving_ray(viewing: Viewing, band: int, tile: Array, l: int, time: Real) -> Ray:
+    r = _row_of(viewing, band, l)
+    a, b, s = viewing.poses[r, 0], viewing.poses[r, 1], tile[MOMENT + l]
+    ox, oy, dx, dy, dz = tile[OX + l], tile[OY + l], tile[DX + l], tile[DY + l], tile[DZ + l]
+    ax = _mixed(a, b, s, 0) * dx + _mixed(a, b, s, 1) * dy + _mixed(a, b, s, 2) * dz
+    ay = _mixed(a, b, s, 3) * dx + _mixed(a, b, s, 4) * dy + _mixed(a, b, s, 5) * dz
+    az = _mixed(a, b, s, 6) * dx + _mixed(a, b, s, 7) * dy + _mixed(a, b, s, 8) * dz
+    length = math.sqrt(ax * ax + ay * ay + az * az)  # a matrix between two rotations shortens vectors a little
+    return Ray(
+        np.float32(_mixed(a, b, s, 9) + _mixed(a, b, s, 0) * ox + _mixed(a, b, s, 1) * oy),
+        np.float32(_mixed(a, b, s, 10) + _mixed(a, b, s, 3) * ox + _mixed(a, b, s, 4) * oy),
+        np.float32(_mixed(a, b, s, 11) + _mixed(a, b, s, 6) * ox + _mixed(a, b, s, 7) * oy),
+        np.float32(np.float32(ax) / length), np.float32(np.float32(ay) / length), np.float32(np.float32(az) / length),
+        SKIN, viewing.reach, time,
+    )  # fmt: skip
+
+
+@inline_kernel
+def _mixed(a: Array, b: Array, share: Real, i: int) -> Real:
+    return a[i] + share * (b[i] - a[i])

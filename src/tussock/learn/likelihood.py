@@ -21,6 +21,7 @@ from tussock.learn.fit_volumes import Method, fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk
 from tussock.trace.volume_hits import gaussians_of, next_volume
 
@@ -77,13 +78,12 @@ def _likelihood_all(
     for block in range(worker, len(sums), workers):
         total = 0.0
         for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
-            ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
-            dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
+            ray = ray_in_row(origins, directions, b, reach)
             left, density, last = 1.0, 0.0, -1
             ended = ranges[b] == ranges[b]
-            if start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
+            if start_walk(gaussians.cells, 0, walk, ray):
                 while left > 1e-6:
-                    i, shell, t, sigma = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                    i, shell, t, sigma = next_volume(gaussians, 0, walk, ray)
                     if i < 0:
                         break
                     if shell < 0:

@@ -17,6 +17,7 @@ from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
+from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
 
@@ -82,20 +83,19 @@ def _count_all(
     )
     ranges, labels, passed, ended = borrowed(ranges), borrowed(labels), borrowed(passed), borrowed(ended)
     listing = gaussians.cells.listing[0]
-    means, precisions, edges2 = gaussians.means, gaussians.precisions, gaussians.edges2
+    edges2 = gaussians.edges2
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
-            ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
-            dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
             own = labels[b]
             end = ranges[b] if ranges[b] == ranges[b] else reach
+            ray = ray_in_row(origins, directions, b, end)
             if own >= 0:
-                distance2 = closest(means, precisions, own, ox, oy, oz, dx, dy, dz)[2]
+                distance2 = closest(gaussians, own, ray)[2]
                 ended[worker, own, shell_of(edges2, 0, distance2)] += np.uint32(1)
-            if not start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, end):
+            if not start_walk(gaussians.cells, 0, walk, ray):
                 continue
             while True:
-                i, shell, t, _ = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                i, shell, t, _ = next_volume(gaussians, 0, walk, ray)
                 # In a grid of voxels nothing that was crossed lies behind the own one; ellipsoids overlap.
                 if i < 0 or (i == own and not listing):
                     break
@@ -180,14 +180,13 @@ def _escape_all(
             # Spread over the pulses, so that no laser is favoured.
             if np.uint32(b * 2654435761) >= share * 2.0**32:
                 continue
-            ox, oy, oz = origins[b, 0], origins[b, 1], origins[b, 2]
-            dx, dy, dz = directions[b, 0], directions[b, 1], directions[b, 2]
+            ray = ray_in_row(origins, directions, b, reach)
             end = ranges[b] if ranges[b] == ranges[b] else reach
             left, last, known = 1.0, -1, True
-            if not start_walk(gaussians.cells, 0, walk, ox, oy, oz, dx, dy, dz, reach):
+            if not start_walk(gaussians.cells, 0, walk, ray):
                 continue
             while True:
-                i, shell, t, _ = next_volume(gaussians, 0, walk, ox, oy, oz, dx, dy, dz)
+                i, shell, t, _ = next_volume(gaussians, 0, walk, ray)
                 if i < 0:
                     break
                 if shell < 0:

@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.randomness import check_seed, seed_key
+from tussock.randomness import Chance, Purpose, chance_of, check_seed, random_words
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk
 from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
 
 __all__ = ["simulate_ranges", "simulate_volumes"]
 
 _BLOCK = 2048
+_VOLUME = int(Purpose.VOLUME)
 
 
 def simulate_volumes(
@@ -43,36 +45,33 @@ def simulate_ranges(
     frame: int = 0, threads: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # fmt: skip
     """Range [m] (NaN: none within ``reach``) and volume (−1: none) of rays (n, 3), both of shape (n,)."""
-    key0, key1 = seed_key(check_seed(seed))
     ranges = np.empty(len(directions))
     met = np.empty(len(directions), np.int64)
     run_on_threads(
         _fire, resolve_threads(threads), tables, np.ascontiguousarray(origins, np.float64),
-        np.ascontiguousarray(directions, np.float64), float(reach), key0, key1, np.uint32(frame), ranges, met,
+        np.ascontiguousarray(directions, np.float64), float(reach), chance_of(check_seed(seed), frame), ranges, met,
     )  # fmt: skip
     return ranges, met
 
 
 @kernel
 def _fire(
-    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
-    frame: Any, ranges: Any, met: Any,
+    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, chance: Chance,
+    ranges: Any, met: Any,
 ) -> None:  # fmt: skip
-    _fire_all(worker, workers, tables, origins, directions, reach, key0, key1, frame, ranges, met, new_walk())
+    _fire_all(worker, workers, tables, origins, directions, reach, chance, ranges, met, new_walk())
 
 
 @kernel
 def _fire_all(
-    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, key0: Any, key1: Any,
-    frame: Any, ranges: Any, met: Any, walk: Any,
+    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, chance: Chance,
+    ranges: Any, met: Any, walk: Any,
 ) -> None:  # fmt: skip
     tables, walk, origins, directions = borrowed(tables), borrowed(walk), borrowed(origins), borrowed(directions)
     ranges, met = borrowed(ranges), borrowed(met)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for p in range(first, min(first + _BLOCK, len(ranges))):
-            t, i = end_in_volumes(
-                tables, 0, walk, origins[p, 0], origins[p, 1], origins[p, 2], directions[p, 0], directions[p, 1],
-                directions[p, 2], reach, True, key0, key1, p, frame, 0,
-            )  # fmt: skip
+            ray = ray_in_row(origins, directions, p, reach)
+            t, i = end_in_volumes(tables, 0, walk, ray, True, random_words(chance, p, 0, _VOLUME))
             ranges[p] = t if t < math.inf else math.nan
             met[p] = i

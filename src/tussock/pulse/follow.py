@@ -15,32 +15,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import kernel
-from tussock.pulse.reflect import resolve_hit
-from tussock.pulse.volumes import energy_of_hit, volumes_in_the_way
+from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
+from tussock.pulse.reflect import add_hit, returned_energy
+from tussock.pulse.tables import Hits, Scanning, Waiting
 from tussock.signal.bending import reflected, refracted
-from tussock.trace import packets as row
 from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION
-from tussock.trace.packets import LANES, NOTHING, intersect
+from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
+from tussock.trace.placed_volumes import VolumeWalk
+from tussock.trace.ray import SKIN, Hit, Ray
+from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
-__all__ = ["Waiting", "extra_hits", "follow_lanes", "new_waiting"]
+__all__ = ["Travel", "extra_hits", "follow_lanes", "mirrored", "new_waiting", "passed_through"]
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
-_SKIN = np.float32(1e-4)  # [m] how far off the surface it starts
 _DEPTH = 256
+_NUMBERS = 13
 
 
-class Waiting(NamedTuple):
-    """The stack of rays still to be traced."""
+class Travel(NamedTuple):
+    """What a ray has behind it."""
 
-    rays: Any
-    """origin, direction, energy, path so far [m], refractive index around it, ray time; shape (depth, 10)"""
-    lanes: Any
-    bounces: Any
-    taken_rays: Any
-    """those of the packet that is traced; the stack may already grow over them"""
-    taken_lanes: Any
-    taken_bounces: Any
+    energy: Real
+    """share of the pulse that it carries"""
+    path: Real
+    """[m] optical path so far"""
+    index: Real
+    """refractive index around it"""
+    bounces: Real
+    """surfaces that it has left"""
 
 
 @kernel
@@ -50,110 +52,121 @@ def extra_hits(rays: int) -> int:
 
 
 @kernel
-def new_waiting() -> Waiting:
+def new_waiting() -> Any:
     return Waiting(
-        np.empty((_DEPTH, 10), np.float32), np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64),
-        np.empty((LANES, 10), np.float32), np.empty(LANES, np.int64), np.empty(LANES, np.int64),
+        np.empty((_DEPTH, _NUMBERS), np.float32), np.empty(_DEPTH, np.int64),
+        np.empty((LANES, _NUMBERS), np.float32), np.empty(LANES, np.int64), np.empty(LANES, np.int64),
     )  # fmt: skip
 
 
-@kernel
+@loop_kernel
 def follow_lanes(
-    packet: Any, bits: Any, masks: Any, standing: Any, moving: Any, tables: Any, volumes: Any, walk: Any,
-    receiving: Any, hits: Any, waiting: Any, first: int, lanes: int,
-) -> None:  # fmt: skip
-    """Follow the rays of a traced and scattered packet until none is left."""
-    rays, owners, bounces = waiting.taken_rays, waiting.taken_lanes, waiting.taken_bounces
+    scanning: Scanning, packet: Packet, first: int, lanes: int, hits: Hits, waiting: Waiting, walk: VolumeWalk
+) -> None:
+    """Follow the rays of a traced and scattered packet until none is left; the packet is used for them."""
+    around, receiving = scanning.around, scanning.receiving
+    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(1.0), np.float32(0.0))
     count = 0
     for l in range(lanes):
-        material = hits.materials[l]
-        if material >= 0:
-            count = _push(packet, tables, receiving, material, l, l, np.float32(1.0), np.float32(0.0), np.float32(1.0),
-                          0, waiting, count)  # fmt: skip
+        if packet.materials[l] >= 0:
+            count = _go_on(scanning, packet, l, start, l, waiting, count)
     while count > 0:
         taken = min(count, LANES)
         count -= taken
-        for l in range(taken):
-            owners[l], bounces[l] = waiting.lanes[count + l], waiting.bounces[count + l]
-            for i in range(10):
-                rays[l, i] = waiting.rays[count + l, i]
         for l in range(LANES):
+            packet.masks[l] = NOTHING if l < taken else 0
             w = min(l, taken - 1)
-            for i in range(3):
-                packet[row.ORG_X + i, l] = rays[w, i]
-                packet[row.DIR_X + i, l] = rays[w, 3 + i]
-            packet[row.TNEAR, l] = _SKIN
-            packet[row.TIME, l] = rays[w, 9]
-            packet[row.TFAR, l] = (receiving.max_range - rays[w, 7]) / rays[w, 8]
-            bits[row.GEOM, l] = NOTHING
-            bits[row.INST, l] = NOTHING
-            bits[row.INST_PRIM, l] = 0
-            masks[l] = NOTHING if l < taken else 0
-        intersect(standing, packet, masks)
-        if moving != 0:
-            intersect(moving, packet, masks)
-        if len(volumes.model) > 0:
-            volumes_in_the_way(packet, bits, masks, taken, owners, first, volumes, walk, receiving.key0,
-                               receiving.key1, receiving.frame)  # fmt: skip
+            for i in range(_NUMBERS):
+                waiting.taken[l, i] = waiting.numbers[count + w, i]
+            waiting.owners[l] = waiting.lanes[count + w]
+            waiting.pulses[l] = first + waiting.owners[l]
+            load_ray(packet, l, _ray_in(waiting.taken[l]), NOTHING)
+        trace_surfaces(around, packet)
+        if len(around.volumes.model) > 0:
+            trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, walk)
         for l in range(taken):
-            material = resolve_hit(packet, bits, tables, l)
-            if material < 0:
-                continue
-            owner, energy, path, index = owners[l], rays[l, 6], rays[l, 7], rays[l, 8]
-            distance = path + packet[row.TFAR, l] * index
-            back = energy * energy_of_hit(packet, bits, tables, volumes, receiving, material, l, distance)
-            at = hits.used[owner]
-            if back > np.float32(0.0) and at < hits.ranges.shape[0]:
-                hits.ranges[at, owner], hits.energies[at, owner] = distance, back
-                hits.ids[0, at, owner] = bits[row.GEOM, l]
-                hits.ids[1, at, owner] = bits[row.PRIM, l]
-                hits.ids[2, at, owner] = bits[row.INST_PRIM, l]
-                hits.used[owner] = at + 1
-            count = _push(
-                packet, tables, receiving, material, l, owner, energy, path, index, bounces[l], waiting, count
-            )
+            ray, hit, travel = ray_at(packet, l), hit_at(packet, l), _travel_in(waiting.taken[l])
+            if hit.material >= 0:
+                path = travel.path + hit.distance * travel.index
+                back = travel.energy * returned_energy(around, receiving, ray, hit, path)
+                if back > np.float32(0.0):
+                    add_hit(hits, waiting.owners[l], path, back, hit)
+                count = _go_on(scanning, packet, l, travel, waiting.owners[l], waiting, count)
     for l in range(LANES):
-        masks[l] = NOTHING
+        packet.masks[l] = NOTHING
 
 
-@kernel
-def _push(
-    packet: Any, tables: Any, receiving: Any, material: Any, l: int, owner: int, energy: Any, path: Any, index: Any,
-    bounces: int, waiting: Any, count: int,
+@inline_kernel
+def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real) -> tuple[Ray, Travel]:
+    """The ray that a mirror turns back."""
+    nx, ny, nz = _unit_normal(hit)
+    dx, dy, dz = reflected(ray.dx, ray.dy, ray.dz, nx, ny, nz)
+    left = travel.energy * optics[MIRROR] * optics[MIRROR]
+    onwards = Travel(left, travel.path + hit.distance * travel.index, travel.index, travel.bounces + np.float32(1.0))
+    return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
+
+
+@inline_kernel
+def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real) -> tuple[Ray, Travel]:
+    """The ray that glass lets through, bent; or turned back inside, where it cannot leave."""
+    nx, ny, nz = _unit_normal(hit)
+    entering = ray.dx * nx + ray.dy * ny + ray.dz * nz < np.float32(0.0)
+    beyond = optics[INDEX] if entering else np.float32(1.0)
+    dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, travel.index / beyond)
+    left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
+    path = travel.path + hit.distance * travel.index
+    onwards = Travel(left, path, beyond if passed else travel.index, travel.bounces + np.float32(1.0))
+    return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
+
+
+@inline_kernel
+def _unit_normal(hit: Hit) -> tuple[Real, Real, Real]:
+    length2 = hit.nx * hit.nx + hit.ny * hit.ny + hit.nz * hit.nz
+    unit = np.float32(1.0) / np.float32(math.sqrt(length2 + np.float32(1e-37)))
+    return hit.nx * unit, hit.ny * unit, hit.nz * unit
+
+
+@inline_kernel
+def _leaving(ray: Ray, hit: Hit, dx: Real, dy: Real, dz: Real, travel: Travel, max_range: Real) -> Ray:
+    """A ray from where another ended, as far as the sensor's range still goes."""
+    t = hit.distance
+    return Ray(
+        ray.x + t * ray.dx, ray.y + t * ray.dy, ray.z + t * ray.dz, dx, dy, dz,
+        SKIN, (max_range - travel.path) / travel.index, ray.time,
+    )  # fmt: skip
+
+
+@inline_kernel
+def _go_on(
+    scanning: Scanning, packet: Packet, l: int, travel: Travel, owner: int, waiting: Waiting, count: int
 ) -> int:  # fmt: skip
     """Put what goes on from the hit of lane ``l`` onto the stack; the new height of the stack."""
-    mirror, through = tables.optics[material, MIRROR], tables.optics[material, TRANSMISSION]
-    if (mirror <= np.float32(0.0) and through <= np.float32(0.0)) or bounces >= receiving.bounces:
-        return count
-    dx, dy, dz = packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l]
-    nx, ny, nz = packet[row.NG_X, l], packet[row.NG_Y, l], packet[row.NG_Z, l]
-    unit = np.float32(1.0) / np.float32(math.sqrt(nx * nx + ny * ny + nz * nz + np.float32(1e-37)))
-    nx, ny, nz = nx * unit, ny * unit, nz * unit
-    t = packet[row.TFAR, l]
-    here = path + t * index
-    x, y, z = packet[row.ORG_X, l] + t * dx, packet[row.ORG_Y, l] + t * dy, packet[row.ORG_Z, l] + t * dz
-    left = energy * mirror * mirror
-    if left > _FAINT and count < _DEPTH:
-        rx, ry, rz = reflected(dx, dy, dz, nx, ny, nz)
-        _set(waiting, count, x, y, z, rx, ry, rz, left, here, index, packet[row.TIME, l], owner, bounces + 1)
-        count += 1
-    left = energy * through * through
-    if left > _FAINT and count < _DEPTH:
-        entering = dx * nx + dy * ny + dz * nz < np.float32(0.0)
-        beyond = tables.optics[material, INDEX] if entering else np.float32(1.0)
-        rx, ry, rz, passed = refracted(dx, dy, dz, nx, ny, nz, index / beyond)
-        beyond = beyond if passed else index
-        _set(waiting, count, x, y, z, rx, ry, rz, left, here, beyond, packet[row.TIME, l], owner, bounces + 1)
-        count += 1
+    ray, hit, receiving = ray_at(packet, l), hit_at(packet, l), scanning.receiving
+    optics = scanning.around.tables.optics[hit.material]
+    if travel.bounces < receiving.bounces:
+        if travel.energy * optics[MIRROR] * optics[MIRROR] > _FAINT and count < _DEPTH:
+            _push(waiting, count, mirrored(optics, ray, hit, travel, receiving.max_range), owner)
+            count += 1
+        if travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION] > _FAINT and count < _DEPTH:
+            _push(waiting, count, passed_through(optics, ray, hit, travel, receiving.max_range), owner)
+            count += 1
     return count
 
 
-@kernel
-def _set(
-    waiting: Any, at: int, x: Any, y: Any, z: Any, dx: Any, dy: Any, dz: Any, energy: Any, path: Any, index: Any,
-    time: Any, owner: int, bounces: int,
-) -> None:  # fmt: skip
-    ray = waiting.rays[at]
-    ray[0], ray[1], ray[2], ray[3], ray[4], ray[5] = x, y, z, dx, dy, dz
-    ray[6], ray[7], ray[8], ray[9] = energy, path, index, time
-    waiting.lanes[at], waiting.bounces[at] = owner, bounces
+@inline_kernel
+def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> None:
+    ray, travel, row = going[0], going[1], waiting.numbers[at]
+    row[0], row[1], row[2], row[3], row[4], row[5] = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
+    row[6], row[7], row[8] = ray.near, ray.far, ray.time
+    row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.index, travel.bounces
+    waiting.lanes[at] = lane
+
+
+@inline_kernel
+def _ray_in(row: Array) -> Ray:
+    return Ray(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
+
+
+@inline_kernel
+def _travel_in(row: Array) -> Travel:
+    return Travel(row[9], row[10], row[11], row[12])

@@ -6,15 +6,14 @@ a short loop over the lanes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tussock.kernels import inline_kernel, loop_kernel
-from tussock.randomness import Purpose, philox, uniform
+from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
+from tussock.pulse.tables import Chosen, Hits, Receiving, Scanning, Slots
+from tussock.randomness import Chance, Purpose, random_words, uniform
 from tussock.signal.folding import folded
 from tussock.signal.range_noise import deviate, noisy_range, quantised
-from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
+from tussock.signal.returns import Window, first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
 
 __all__ = ["MODES", "receive_lanes"]
@@ -26,9 +25,10 @@ _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 
 
 @inline_kernel
-def receive_lanes(receiving: Any, lasers: Any, first: int, rays: int, hits: Any, chosen: Any, slots: Any) -> Any:
+def receive_lanes(scanning: Scanning, first: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     """Turn the hits of sixteen pulses into their returns; how many there are. Leaves no extra hits behind."""
-    lanes = min(LANES, len(lasers) - first)
+    receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
+    rays, lanes = len(scanning.firing.stencil), min(LANES, len(lasers) - first)
     used = rays
     if len(hits.ranges) > rays:
         for l in range(LANES):
@@ -39,9 +39,9 @@ def receive_lanes(receiving: Any, lasers: Any, first: int, rays: int, hits: Any,
     for choice in range(slots.range.shape[1]):
         kind = _choose(receiving, hits.ranges[:used], hits.energies[:used], chosen, rays, choice)
         if receiving.ray_sigma > np.float32(0.0) and _draws_differ(chosen, choice):
-            _draw(receiving, first, chosen)
+            _draw(receiving, chance, first, chosen)
         if receiving.dropout > np.float32(0.0):
-            _drop(receiving, first, chosen)
+            _drop(receiving, chance, first, chosen)
         _measure(receiving, lasers, first, lanes, chosen)
         found += _report(receiving, first, lanes, hits, chosen, kind, slots)
     for k in range(rays, used):
@@ -54,51 +54,47 @@ def receive_lanes(receiving: Any, lasers: Any, first: int, rays: int, hits: Any,
 
 
 @inline_kernel
-def _choose(receiving: Any, ranges: Any, energies: Any, chosen: Any, rays: int, choice: int) -> Any:
+def _choose(receiving: Receiving, ranges: Array, energies: Array, chosen: Chosen, rays: int, choice: int) -> Whole:
     """Return number ``choice`` of every lane by the receiver's mode, into ``chosen``; its kind."""
-    low, high, cutoff = receiving.min_range, receiving.max_range, receiving.cutoff
+    window = receiving.window
     for l in range(LANES):
         chosen.draw_numbers[l], chosen.earlier[l] = choice, chosen.ranges[l]
     if receiving.mode == _FIRST:
         for l in range(LANES):
-            chosen.rows[l], chosen.ranges[l], chosen.energies[l] = first_return(
-                ranges, energies, l, low, high, cutoff, rays
-            )
+            chosen.rows[l], chosen.ranges[l], chosen.energies[l] = first_return(ranges, energies, l, window, rays)
         return _KIND_FIRST
     if receiving.mode == _ALL:
         for l in range(LANES):
-            _next_echo(ranges, energies, chosen, l, low, high, cutoff, rays, choice)
+            _next_echo(ranges, energies, chosen, l, window, rays, choice)
         return _KIND_ECHO
     if receiving.mode == _LAST or choice == 1:
-        last_hits(ranges, energies, low, high, chosen)
+        last_hits(ranges, energies, window, chosen)
         if choice == 1:
             for l in range(LANES):
                 # Strongest and last may be one and the same echo: it is measured once, and reported twice or lost.
                 same = chosen.ranges[l] == chosen.earlier[l]
                 chosen.draw_numbers[l] = np.uint32(0) if same else np.uint32(1)
         return _KIND_LAST
-    strongest_hits(ranges, energies, low, high, chosen)
+    strongest_hits(ranges, energies, window, chosen)
     return _KIND_STRONGEST
 
 
 @loop_kernel
-def _next_echo(
-    ranges: Any, energies: Any, chosen: Any, l: int, low: Any, high: Any, cutoff: Any, rays: int, choice: int
-) -> None:
+def _next_echo(ranges: Array, energies: Array, chosen: Chosen, l: int, window: Window, rays: int, choice: int) -> None:
     """The next echo of a lane; before the first one its hits are put in order."""
     if choice == 0:
-        chosen.ends[l] = order_hits(ranges, energies, l, low, high, chosen.order[l])
+        chosen.ends[l] = order_hits(ranges, energies, l, window, chosen.order[l])
         chosen.begins[l] = 0
     if chosen.begins[l] >= chosen.ends[l]:
         chosen.rows[l] = -1
         return
     chosen.begins[l], chosen.rows[l], chosen.ranges[l], chosen.energies[l] = next_echo(
-        ranges, energies, l, chosen.order[l], chosen.begins[l], chosen.ends[l], cutoff, rays
+        ranges, energies, l, chosen.order[l, : chosen.ends[l]], chosen.begins[l], window, rays
     )
 
 
 @inline_kernel
-def _draws_differ(chosen: Any, choice: int) -> Any:
+def _draws_differ(chosen: Chosen, choice: int) -> bool:
     """Whether any lane takes another draw than it has: strongest and last are the same echo more often than not."""
     differ = choice == 0
     for l in range(LANES):
@@ -107,27 +103,26 @@ def _draws_differ(chosen: Any, choice: int) -> Any:
 
 
 @inline_kernel
-def _draw(receiving: Any, first: int, chosen: Any) -> None:
+def _draw(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
     """The range noise of every lane."""
-    key0, key1, frame, words = receiving.key0, receiving.key1, receiving.frame, chosen.words
+    words = chosen.words
     for l in range(LANES):  # on its own, this loop becomes vector code
-        words[0, l], words[1, l], _, _ = philox(key0, key1, first + l, frame, chosen.draw_numbers[l], _RAY_NOISE)
+        words[0, l], words[1, l], _, _ = random_words(chance, first + l, chosen.draw_numbers[l], _RAY_NOISE)
     for l in range(LANES):
         chosen.draws[l] = deviate(words[0, l], words[1, l], receiving.laplace)
 
 
 @inline_kernel
-def _drop(receiving: Any, first: int, chosen: Any) -> None:
+def _drop(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
     """Lose some returns by chance."""
-    key0, key1, frame = receiving.key0, receiving.key1, receiving.frame
     for l in range(LANES):
-        words = philox(key0, key1, first + l, frame, chosen.draw_numbers[l], _DROPOUT)
+        words = random_words(chance, first + l, chosen.draw_numbers[l], _DROPOUT)
         if uniform(words[0]) < receiving.dropout:
             chosen.rows[l] = -1
 
 
 @inline_kernel
-def _measure(receiving: Any, lasers: Any, first: int, lanes: int, chosen: Any) -> None:
+def _measure(receiving: Receiving, lasers: Array, first: int, lanes: int, chosen: Chosen) -> None:
     """What the sensor makes of the true range."""
     for l in range(lanes):
         bias = receiving.biases[lasers[first + l]]
@@ -138,7 +133,7 @@ def _measure(receiving: Any, lasers: Any, first: int, lanes: int, chosen: Any) -
 
 
 @inline_kernel
-def _report(receiving: Any, first: int, lanes: int, hits: Any, chosen: Any, kind: Any, slots: Any) -> int:
+def _report(receiving: Receiving, first: int, lanes: int, hits: Hits, chosen: Chosen, kind: Whole, slots: Slots) -> int:
     """Write the returns that are bright enough into their slots; how many there are."""
     found = 0
     for l in range(lanes):

@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import kernel
-from tussock.trace.packets import LANES
+from tussock.randomness import Chance
+from tussock.signal.detection import Limit
+from tussock.signal.returns import Window
+from tussock.trace.packets import LANES, Packet
+from tussock.trace.placed_volumes import VolumeWalk
+from tussock.trace.surroundings import Surroundings
 
-__all__ = ["Chosen", "Firing", "Hits", "PoseTable", "Receiving", "Slots", "new_chosen", "new_hits"]
+__all__ = [
+    "Chosen", "Firing", "Hits", "PoseTable", "Receiving", "Scanning", "Scratch", "Slots", "Waiting", "new_chosen",
+    "new_hits",
+]  # fmt: skip
 
 
 class Firing(NamedTuple):
@@ -53,7 +61,7 @@ class Receiving(NamedTuple):
 
     mode: int
     """place in `tussock.pulse.receive.MODES`"""
-    cutoff: np.float32
+    window: Window
     min_range: np.float32
     max_range: np.float32
     range_step: np.float32
@@ -61,11 +69,7 @@ class Receiving(NamedTuple):
     min_intensity: np.float32
     spreading_reference: np.float32
     extinction: np.float32
-    limit_near: np.float32
-    limit_far: np.float32
-    """0: no detection limit"""
-    limit_at_near: np.float32
-    limit_at_far: np.float32
+    limit: Limit
     backfolding: bool
     bounces: int
     ray_sigma: np.float32
@@ -73,9 +77,16 @@ class Receiving(NamedTuple):
     dropout: np.float32
     biases: NDArray[np.float32]
     """[m], one a laser"""
-    key0: np.uint32
-    key1: np.uint32
-    frame: np.uint32
+
+
+class Scanning(NamedTuple):
+    """All that a scan reads."""
+
+    around: Surroundings
+    firing: Firing
+    poses: PoseTable
+    receiving: Receiving
+    chance: Chance
 
 
 class Hits(NamedTuple):
@@ -87,8 +98,6 @@ class Hits(NamedTuple):
     """what came back, 0 for nothing, shape (rows, lanes)"""
     ids: NDArray[np.uint32]
     """geometry, primitive and copy, shape (3, rows, lanes)"""
-    materials: NDArray[np.int32]
-    """scratch of the scatter step: material of every lane, −1 for no hit"""
     used: NDArray[np.int64]
     """rows in use in every lane"""
 
@@ -117,6 +126,40 @@ class Chosen(NamedTuple):
     """mode all: how many hits are in order"""
 
 
+class Waiting(NamedTuple):
+    """The stack of rays still to be traced; see `tussock.pulse.follow`."""
+
+    numbers: NDArray[np.float32]
+    """the numbers of `Ray` and `Travel`, shape (depth, 13)"""
+    lanes: NDArray[np.int64]
+    """the lane of the pulse that a ray belongs to, shape (depth,)"""
+    taken: NDArray[np.float32]
+    """those of the packet that is traced; the stack may already grow over them"""
+    owners: NDArray[np.int64]
+    pulses: NDArray[np.int64]
+    """numbers of their pulses"""
+
+
+class Scratch(NamedTuple):
+    """Memory that a worker uses again for every group of pulses."""
+
+    packet: Packet
+    second: Packet
+    """the rays that look behind vegetation"""
+    turn: NDArray[np.float64]
+    """pose of every lane"""
+    aim: NDArray[np.float32]
+    """origin and axes of every lane in the world"""
+    errors: NDArray[np.float32]
+    """range error of every lane and what it is drawn from"""
+    pulses: NDArray[np.int64]
+    """number of every lane's pulse, where volumes ask for it"""
+    hits: Hits
+    chosen: Chosen
+    waiting: Waiting
+    walk: VolumeWalk
+
+
 class Slots(NamedTuple):
     """Room for the returns of every pulse, shape (n, returns a pulse); `counts` says how many are there."""
 
@@ -139,7 +182,6 @@ def new_hits(rays: int, extra: int) -> Hits:
         np.empty((rows, LANES), np.float32),
         np.zeros((rows, LANES), np.float32),
         np.zeros((3, rows, LANES), np.uint32),
-        np.empty(LANES, np.int32),
         np.full(LANES, rays),
     )
 

@@ -10,28 +10,38 @@ between d_near and d_far. The paper's eq (1) lacks "− d_near": it would ask fo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from tussock.kernels import inline_kernel
+from tussock.kernels import Real, inline_kernel
 
-__all__ = ["detected", "least_reflectivity"]
+__all__ = ["Limit", "detected", "least_reflectivity"]
+
+
+class Limit(NamedTuple):
+    """Distances [m] and the least reflectivities there; ``far`` 0: no limit."""
+
+    near: Real
+    far: Real
+    at_near: Real
+    at_far: Real
 
 
 @inline_kernel
-def least_reflectivity(distance: Any, near: Any, far: Any, at_near: Any, at_far: Any) -> Any:
+def least_reflectivity(distance: Real, limit: Limit) -> Real:
     """r_min at a distance between ``near`` and ``far`` [m]"""
-    return at_near + (at_far - at_near) * (distance - near) / (far - near)
+    share = (limit.at_far - limit.at_near) * (distance - limit.near) / (limit.far - limit.near)
+    return limit.at_near + share
 
 
 @inline_kernel
-def detected(reflectivity: Any, distance: Any, near: Any, far: Any, at_near: Any, at_far: Any) -> Any:
-    """Whether a surface is bright enough to be seen; ``far`` 0 switches the limit off."""
-    if far <= np.float32(0.0):
+def detected(reflectivity: Real, distance: Real, limit: Limit) -> bool:
+    """Whether a surface is bright enough to be seen."""
+    if limit.far <= np.float32(0.0):
         return True
-    if distance < near:
+    if distance < limit.near:
         return reflectivity > np.float32(0.0)
-    if distance > far:
+    if distance > limit.far:
         return False
-    return reflectivity >= least_reflectivity(distance, near, far, at_near, at_far)
+    return reflectivity >= least_reflectivity(distance, limit)

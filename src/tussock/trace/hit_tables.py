@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import inline_kernel
+from tussock.kernels import Whole, inline_kernel
+from tussock.trace.normals import PlacedCopies
 
 __all__ = ["DIFFUSE", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables", "material_of"]
 
@@ -23,18 +24,10 @@ class HitTables(NamedTuple):
     geometry_label: NDArray[np.uint16]
     geometry_material: NDArray[np.int32]
     """the one material of the geometry; where it has several, −1 − the start of its row in ``primitives``"""
-    geometry_transform: NDArray[np.int64]
-    """first row in ``transforms``, or in ``moving`` if it moves; −1 where it is in world coordinates already"""
-    geometry_steps: NDArray[np.int32]
-    """time steps of its transforms, 1 for what stands"""
-    geometry_copies: NDArray[np.int32]
-    """placements, the rows of one time step"""
+    placed: PlacedCopies
+    """where copies are"""
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
-    transforms: NDArray[np.float32]
-    """column-major 3×4 transforms of what stands, shape (n, 12)"""
-    moving: NDArray[np.float32]
-    """those of what moves, for one span of time"""
     optics: NDArray[np.float32]
     """what a material does to light, columns DIFFUSE to INDEX, shape (materials, 7)"""
     material_label: NDArray[np.int32]
@@ -54,7 +47,7 @@ class HitTables(NamedTuple):
 
 
 @inline_kernel
-def material_of(tables: Any, geometry: Any, primitive: Any) -> Any:
+def material_of(tables: HitTables, geometry: Whole, primitive: Whole) -> Whole:
     """Number of the material of a primitive of a geometry."""
     material = tables.geometry_material[geometry]
     if material >= 0:

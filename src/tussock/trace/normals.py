@@ -7,24 +7,40 @@ scale, also a different one along each axis, and for mirrored copies.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tussock.kernels import kernel
+from tussock.kernels import Real, Whole, loop_kernel
 
-__all__ = ["world_normal"]
+__all__ = ["PlacedCopies", "world_normal"]
 
 
-@kernel
+class PlacedCopies(NamedTuple):
+    """Where the copies of every geometry are: column-major 3×4 transforms. A geometry is a row of the first three."""
+
+    first: NDArray[np.int64]
+    """first row in ``standing``, or in ``moving`` if it moves; −1 where it is in world coordinates already"""
+    steps: NDArray[np.int32]
+    """time steps of its transforms, 1 for what stands"""
+    copies: NDArray[np.int32]
+    """placements, the rows of one time step"""
+    standing: NDArray[np.float32]
+    """transforms of what stands, shape (n, 12)"""
+    moving: NDArray[np.float32]
+    """those of what moves, for one span of time, shape (m, 12)"""
+
+
+@loop_kernel
 def world_normal(
-    standing: Any, moving: Any, row: Any, steps: Any, copies: Any, ray_time: Any, nx: Any, ny: Any, nz: Any
-) -> Any:
-    """The normal (not of unit length) of a hit on the copy whose transform is row ``row`` of ``standing``.
-
-    A copy that moves has several ``steps`` in time, in rows of ``moving`` that are ``copies`` apart; ``ray_time`` is
-    in [0, 1].
-    """
+    placed: PlacedCopies, geometry: Whole, copy: Whole, ray_time: Real, nx: Real, ny: Real, nz: Real
+) -> tuple[Real, Real, Real]:
+    """The normal (not of unit length) of a hit on a copy of a geometry, at ``ray_time`` in [0, 1]."""
+    standing, moving = placed.standing, placed.moving
+    row: Whole = placed.first[geometry] + copy
+    steps: Whole = placed.steps[geometry]
+    copies: Whole = placed.copies[geometry]
     if steps == 1:
         ax, ay, az = standing[row, 0], standing[row, 1], standing[row, 2]
         bx, by, bz = standing[row, 3], standing[row, 4], standing[row, 5]

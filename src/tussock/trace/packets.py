@@ -1,28 +1,38 @@
-"""Sixteen rays at a time: the packet that Embree traces, and the one call that traces it.
+"""Sixteen rays at a time: the packet that Embree traces, and the one place that knows how it looks.
 
-`RTCRayHit16` is 21 rows of 16 lanes of 4 bytes, aligned to 64 bytes. Kernels fill the rows named here, call
-`intersect` and read the hit back from the same packet.
+`RTCRayHit16` is 21 rows of 16 lanes of 4 bytes, aligned to 64 bytes. Nothing outside this file names its rows: rays go
+in by `load_ray` and come out by `ray_at`, hits come out by `hit_at`. The rows stand one after the other in flat arrays
+with constants between them, so that the compiler sees that they do not overlap and makes vector code of loops over
+lanes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import Array, Real, Whole, inline_kernel, kernel
 from tussock.trace.embree import library
+from tussock.trace.hit_tables import HitTables, material_of
+from tussock.trace.normals import world_normal
+from tussock.trace.ray import Hit, Ray
 
-__all__ = ["LANES", "intersect", "lane_masks", "new_packet", "occluded"]
+__all__ = [
+    "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "load_ray",
+    "new_packet", "occluded", "ray_at", "resolve", "set_hit", "was_stopped",
+]  # fmt: skip
 
 LANES = 16
-ORG_X, ORG_Y, ORG_Z, TNEAR, DIR_X, DIR_Y, DIR_Z, TIME, TFAR, MASK, ID, FLAGS = range(12)
-NG_X, NG_Y, NG_Z, HIT_U, HIT_V, PRIM, GEOM, INST, INST_PRIM = range(12, 21)
-ROWS = 21
+_ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID, _FLAGS = range(0, 12 * LANES, LANES)
+_NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
+_WORDS = 21 * LANES
 NOTHING = np.uint32(0xFFFFFFFF)
+"""what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 
-library()  # the symbol below must be known before a cached kernel is loaded
+library()  # the symbols below must be known before a cached kernel is loaded
 _intersect16: Any = types.ExternalFunction(
     "rtcIntersect16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
 )
@@ -31,8 +41,21 @@ _occluded16: Any = types.ExternalFunction(
 )
 
 
+class Packet(NamedTuple):
+    """Sixteen rays and what they met."""
+
+    numbers: NDArray[np.float32]
+    """Embree's struct, shape (336,)"""
+    bits: NDArray[np.uint32]
+    """the same memory as whole numbers"""
+    masks: NDArray[np.uint32]
+    """all bits for a lane in use, 0 for an idle one, shape (16,)"""
+    materials: NDArray[np.int32]
+    """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
+
+
 @kernel
-def _aligned(words: Any) -> Any:
+def _aligned(words: int) -> Any:
     """Uninitialised uint32 words on a 64-byte boundary."""
     raw = np.empty(words + 16, np.uint32)
     skip = (64 - raw.ctypes.data % 64) % 64 // 4
@@ -40,29 +63,125 @@ def _aligned(words: Any) -> Any:
 
 
 @kernel
-def new_packet() -> Any:
-    """A packet, shape (21, 16), as float32 and as uint32: two views of the same memory."""
-    words = _aligned(ROWS * LANES)
-    bits = words.reshape(ROWS, LANES)
-    return words.view(np.float32).reshape(ROWS, LANES), bits
-
-
-@kernel
-def lane_masks() -> Any:
-    """One mask word a lane: all bits for a lane in use, 0 for an idle one."""
-    masks = _aligned(LANES)
+def new_packet() -> Packet:
+    """A packet with all lanes in use and nothing in it."""
+    words, masks = _aligned(_WORDS), _aligned(LANES)
+    words[:] = 0
+    words[_GEOM : _GEOM + LANES] = NOTHING  # a lane that never had a ray has met nothing
+    words[_INST : _INST + LANES] = NOTHING
     masks[:] = NOTHING
-    return masks
+    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32))
 
 
 @inline_kernel
-def intersect(scene: Any, packet: Any, masks: Any) -> None:
-    """Find the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten."""
-    _intersect16(masks.ctypes.data, scene, packet.ctypes.data, np.uint64(0))
+def load_ray(packet: Packet, l: int, ray: Ray, mask: Whole) -> None:
+    """Put a ray into lane ``l``, and forget what the lane met before; it sees what shares a bit with ``mask``."""
+    numbers, bits = packet.numbers, packet.bits
+    numbers[_ORG_X + l] = ray.x
+    numbers[_ORG_Y + l] = ray.y
+    numbers[_ORG_Z + l] = ray.z
+    numbers[_TNEAR + l] = ray.near
+    numbers[_DIR_X + l] = ray.dx
+    numbers[_DIR_Y + l] = ray.dy
+    numbers[_DIR_Z + l] = ray.dz
+    numbers[_TIME + l] = ray.time
+    numbers[_TFAR + l] = ray.far
+    bits[_MASK + l] = mask
+    bits[_FLAGS + l] = 0
+    bits[_GEOM + l] = NOTHING
+    bits[_INST + l] = NOTHING
+    bits[_INST_PRIM + l] = 0
 
 
 @inline_kernel
-def occluded(scene: Any, packet: Any, masks: Any) -> None:
-    """Find out which lanes in use meet anything before TFAR; theirs becomes −∞, and the hit rows stay as they are."""
+def empty_lane(packet: Packet, l: int) -> None:
+    """Make the ray of a lane end before it starts: it costs nothing, and counts as stopped."""
+    packet.numbers[_TFAR + l] = -1.0
+
+
+@inline_kernel
+def ray_at(packet: Packet, l: int) -> Ray:
+    """The ray of lane ``l``; once traced, it ends at what it met."""
+    numbers = packet.numbers
+    return Ray(
+        numbers[_ORG_X + l], numbers[_ORG_Y + l], numbers[_ORG_Z + l],
+        numbers[_DIR_X + l], numbers[_DIR_Y + l], numbers[_DIR_Z + l],
+        numbers[_TNEAR + l], numbers[_TFAR + l], numbers[_TIME + l],
+    )  # fmt: skip
+
+
+@inline_kernel
+def hit_at(packet: Packet, l: int) -> Hit:
+    """What lane ``l`` met, resolved."""
+    numbers, bits = packet.numbers, packet.bits
+    return Hit(
+        numbers[_TFAR + l], numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l], numbers[_U + l],
+        numbers[_V + l], bits[_GEOM + l], bits[_PRIM + l], bits[_INST_PRIM + l], packet.materials[l],
+    )  # fmt: skip
+
+
+@inline_kernel
+def set_hit(packet: Packet, l: int, hit: Hit) -> None:
+    """Let lane ``l`` have met something else."""
+    numbers, bits = packet.numbers, packet.bits
+    numbers[_TFAR + l] = hit.distance
+    numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l] = hit.nx, hit.ny, hit.nz
+    numbers[_U + l], numbers[_V + l] = hit.u, hit.v
+    bits[_GEOM + l], bits[_PRIM + l], bits[_INST_PRIM + l] = hit.geometry, hit.primitive, hit.copy
+    packet.materials[l] = hit.material
+
+
+@inline_kernel
+def distance_at(packet: Packet, l: int) -> Real:
+    """[m] to what lane ``l`` met, or to its far end"""
+    return packet.numbers[_TFAR + l]
+
+
+@inline_kernel
+def is_hit(packet: Packet, l: int) -> bool:
+    """Whether lane ``l`` met anything, resolved or not."""
+    return packet.bits[_GEOM + l] != NOTHING
+
+
+@inline_kernel
+def was_stopped(packet: Packet, l: int) -> bool:
+    """Whether anything is in the way of lane ``l``, after `occluded`."""
+    return packet.numbers[_TFAR + l] < np.float32(0.0)
+
+
+@inline_kernel
+def intersect(scene: int, packet: Packet) -> None:
+    """Embree finds the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten."""
+    _intersect16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, np.uint64(0))
+
+
+@inline_kernel
+def occluded(scene: int, packet: Packet) -> None:
+    """Embree finds out which lanes in use meet anything before TFAR; theirs becomes −∞, the hit rows stay."""
     # RTCRayHit16 begins with the RTCRay16 that this call reads.
-    _occluded16(masks.ctypes.data, scene, packet.ctypes.data, np.uint64(0))
+    _occluded16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, np.uint64(0))
+
+
+@inline_kernel
+def resolve(tables: HitTables, packet: Packet) -> None:
+    """Turn Embree's numbers into ours, in every lane: geometry, copy and material, and the normal in the world."""
+    for l in range(LANES):
+        packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, l)
+
+
+@inline_kernel
+def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, l: int) -> Whole:
+    """The material that lane ``l`` met, −1 for none."""
+    if bits[_GEOM + l] == NOTHING:
+        numbers[_NG_X + l] = numbers[_NG_Y + l] = numbers[_NG_Z + l] = 0.0
+        return np.int32(-1)
+    instance = bits[_INST + l]
+    if instance != NOTHING:
+        bits[_GEOM + l] = instance
+        numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l] = world_normal(
+            tables.placed, instance, bits[_INST_PRIM + l], numbers[_TIME + l],
+            numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l],
+        )  # fmt: skip
+    else:
+        bits[_INST_PRIM + l] = 0  # Embree says "none" where it traced no instance; it is the only copy
+    return material_of(tables, bits[_GEOM + l], bits[_PRIM + l])

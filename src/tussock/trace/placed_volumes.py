@@ -14,15 +14,18 @@ import numpy as np
 from numba import uint32
 from numpy.typing import NDArray
 
-from tussock.kernels import kernel
+from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
+from tussock.randomness import Chance, Purpose, random_words
 from tussock.scene.scene import PlacedVolumes
 from tussock.scene.volumes import Volumes
+from tussock.trace.ray import Ray
 from tussock.trace.volume_cells import Walk, new_walk
 from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
 
 __all__ = ["VolumeTables", "VolumeWalk", "end_in_copies", "new_volume_walk", "place_volumes"]
 
 _STACK = 64
+_VOLUME = int(Purpose.VOLUME)
 
 
 class VolumeTables(NamedTuple):
@@ -133,56 +136,67 @@ def _tree(boxes: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.i
     return rounded.astype(np.float32), np.array(children, np.int32)
 
 
-@kernel
+@loop_kernel
 def end_in_copies(
-    tables: Any, scratch: Any, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, limit: float,
-    open_end: bool, key0: Any, key1: Any, pulse: Any, frame: Any,
-) -> Any:  # fmt: skip
-    """Range [m], volume and copy that a ray ends in before ``limit``; the volume is −1 where it ends in none.
+    tables: VolumeTables, scratch: VolumeWalk, ray: Ray, open_end: bool, pulse: Whole, chance: Chance
+) -> tuple[Real, int, int]:
+    """How far behind its near end [m] a ray ends in a volume, which, and of which copy; volume −1 where in none.
 
-    ``open_end``: nothing stands at the limit.
+    ``open_end``: nothing stands at the far end.
     """
-    ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
+    near = ray.near
+    ray = Ray(
+        ray.x + near * ray.dx, ray.y + near * ray.dy, ray.z + near * ray.dz, ray.dx, ray.dy, ray.dz, near,
+        ray.far - near, ray.time,
+    )  # fmt: skip
+    ix, iy, iz = _inverse(ray.dx), _inverse(ray.dy), _inverse(ray.dz)
     stack = scratch.stack
     stack[0] = 0
     height = 1
-    nearest, volume, copy = limit, -1, -1
+    nearest, volume, copy = np.float64(ray.far), -1, -1
     while height > 0:
         height -= 1
         node = stack[height]
-        if not _meets(tables.boxes, node, ox, oy, oz, ix, iy, iz, nearest):
+        if not _meets(tables.boxes[node], ray, ix, iy, iz, nearest):
             continue
         left, right = tables.children[node, 0], tables.children[node, 1]
         if left >= 0:
             stack[height], stack[height + 1] = right, left
             height += 2
             continue
-        m = tables.inverse[right]
+        words = random_words(chance, pulse, uint32(right) * uint32(0x9E3779B1), _VOLUME)
         t, i = end_in_volumes(
-            tables.gaussians, tables.model[right], scratch.walk,
-            m[0] * ox + m[1] * oy + m[2] * oz + m[3], m[4] * ox + m[5] * oy + m[6] * oz + m[7],
-            m[8] * ox + m[9] * oy + m[10] * oz + m[11],
-            m[0] * dx + m[1] * dy + m[2] * dz, m[4] * dx + m[5] * dy + m[6] * dz, m[8] * dx + m[9] * dy + m[10] * dz,
-            nearest, open_end and volume < 0, key0, key1, pulse, frame, uint32(right) * uint32(0x9E3779B1),
+            tables.gaussians, tables.model[right], scratch.walk, _in_copy(tables.inverse[right], ray, nearest),
+            open_end and volume < 0, words,
         )  # fmt: skip
         if i >= 0:
             nearest, volume, copy = t, i, right
     return nearest, volume, copy
 
 
-@kernel
-def _inverse(component: float) -> float:
+@inline_kernel
+def _in_copy(m: Array, ray: Ray, far: Real) -> Ray:
+    """A ray in the coordinates of a copy, up to ``far``."""
+    ox, oy, oz, dx, dy, dz = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
+    return Ray(
+        m[0] * ox + m[1] * oy + m[2] * oz + m[3], m[4] * ox + m[5] * oy + m[6] * oz + m[7],
+        m[8] * ox + m[9] * oy + m[10] * oz + m[11],
+        m[0] * dx + m[1] * dy + m[2] * dz, m[4] * dx + m[5] * dy + m[6] * dz, m[8] * dx + m[9] * dy + m[10] * dz,
+        0.0, far, 0.0,
+    )  # fmt: skip
+
+
+@inline_kernel
+def _inverse(component: Real) -> Real:
     return 1.0 / component if abs(component) > 1e-12 else 1e12
 
 
-@kernel
-def _meets(
-    boxes: Any, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, limit: float
-) -> bool:
-    """Whether a ray enters a node's box before ``limit``."""
-    x0, x1 = (boxes[node, 0] - ox) * ix, (boxes[node, 3] - ox) * ix
-    y0, y1 = (boxes[node, 1] - oy) * iy, (boxes[node, 4] - oy) * iy
-    z0, z1 = (boxes[node, 2] - oz) * iz, (boxes[node, 5] - oz) * iz
+@inline_kernel
+def _meets(box: Array, ray: Ray, ix: Real, iy: Real, iz: Real, limit: Real) -> bool:
+    """Whether a ray enters a box before ``limit``; (ix, iy, iz) are the inverses of its direction."""
+    x0, x1 = (box[0] - ray.x) * ix, (box[3] - ray.x) * ix
+    y0, y1 = (box[1] - ray.y) * iy, (box[4] - ray.y) * iy
+    z0, z1 = (box[2] - ray.z) * iz, (box[5] - ray.z) * iz
     enter = max(min(x0, x1), min(y0, y1), min(z0, z1), 0.0)
     leave = min(max(x0, x1), max(y0, y1), max(z0, z1), limit)
     return enter <= leave

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import kernel
+from tussock.kernels import Array, Real, kernel
 from tussock.threads import resolve_threads, run_on_threads
-from tussock.trace import packets as row
-from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.trace.packets import LANES, NOTHING, distance_at, intersect, is_hit, load_ray, new_packet
+from tussock.trace.ray import ray_in_row
 from tussock.trace.world import World
 
 __all__ = ["trace_rays"]
@@ -33,26 +31,17 @@ def trace_rays(
 
 
 @kernel
-def _trace(worker: int, workers: int, scene: Any, origins: Any, directions: Any, reach: Any, ranges: Any) -> None:
-    packet, bits = new_packet()
-    masks = lane_masks()
+def _trace(
+    worker: int, workers: int, scene: int, origins: Array, directions: Array, reach: Real, ranges: Array
+) -> None:  # fmt: skip
+    packet = new_packet()
     rays = len(directions)
     packets = (rays + LANES - 1) // LANES
     for turn in range(worker, (packets + _PACKETS - 1) // _PACKETS, workers):
         for p in range(turn * _PACKETS, min(packets, (turn + 1) * _PACKETS)):
             for l in range(LANES):
-                i = min(p * LANES + l, rays - 1)
-                for a in range(3):
-                    packet[row.ORG_X + a, l] = origins[i, a]
-                    packet[row.DIR_X + a, l] = directions[i, a]
-                packet[row.TNEAR, l] = 0.0
-                packet[row.TIME, l] = 0.0
-                packet[row.TFAR, l] = reach
-                bits[row.MASK, l] = NOTHING
-                bits[row.FLAGS, l] = 0
-                bits[row.GEOM, l] = NOTHING
-                bits[row.INST, l] = NOTHING
-            intersect(scene, packet, masks)
+                ray = ray_in_row(origins, directions, min(p * LANES + l, rays - 1), reach)
+                load_ray(packet, l, ray, NOTHING)
+            intersect(scene, packet)
             for l in range(min(LANES, rays - p * LANES)):
-                hit = bits[row.GEOM, l] != NOTHING
-                ranges[p * LANES + l] = packet[row.TFAR, l] if hit else np.float32(np.nan)
+                ranges[p * LANES + l] = distance_at(packet, l) if is_hit(packet, l) else np.float32(np.nan)

@@ -20,8 +20,9 @@ from numba import int64, uint64
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import Whole, inline_kernel, kernel
 from tussock.scene.volumes import Volumes, unpacked
+from tussock.trace.ray import Ray
 
 __all__ = [
     "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cell_keys", "cells_of", "grid_of", "joined", "new_walk",
@@ -228,34 +229,32 @@ def new_walk() -> Any:
 
 
 @inline_kernel
-def start_walk(
-    cells: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, end: Any
-) -> Any:
-    """Put a ray at the edge of a model's grid; False where it misses it before ``end`` [m]."""
-    at, ray = walk.at, walk.ray
+def start_walk(cells: Cells, model: Whole, walk: Walk, ray: Ray) -> bool:
+    """Put a ray at the edge of a model's grid; False where it misses it before its far end."""
+    at, way = walk.at, walk.ray
     scale = 1.0 / cells.cell[model]
-    ray[0], ray[1], ray[2] = ox * scale, oy * scale, oz * scale
-    ray[3], ray[4], ray[5] = dx * scale, dy * scale, dz * scale
-    enter, leave = 0.0, end
+    way[0], way[1], way[2] = ray.x * scale, ray.y * scale, ray.z * scale
+    way[3], way[4], way[5] = ray.dx * scale, ray.dy * scale, ray.dz * scale
+    enter, leave = 0.0, ray.far
     for a in range(3):
-        ray[a] -= cells.low[model, a]
-        if abs(ray[3 + a]) < _LEVEL:
-            ray[3 + a] = _LEVEL
-        ray[6 + a] = 1.0 / ray[3 + a]
-        s0 = -ray[a] * ray[6 + a]
-        s1 = (cells.size[model, a] - ray[a]) * ray[6 + a]
+        way[a] -= cells.low[model, a]
+        if abs(way[3 + a]) < _LEVEL:
+            way[3 + a] = _LEVEL
+        way[6 + a] = 1.0 / way[3 + a]
+        s0 = -way[a] * way[6 + a]
+        s1 = (cells.size[model, a] - way[a]) * way[6 + a]
         enter = max(enter, min(s0, s1))
         leave = min(leave, max(s0, s1))
     for a in range(3):
-        at[a] = max(0, min(cells.size[model, a] - 1, int64(ray[a] + enter * ray[3 + a])))
+        at[a] = max(0, min(cells.size[model, a] - 1, int64(way[a] + enter * way[3 + a])))
     at[3] = at[4] = at[5] = at[CELL] = -1
-    ray[ENTRY] = ray[EXIT] = enter
-    ray[END] = leave
+    way[ENTRY] = way[EXIT] = enter
+    way[END] = leave
     return enter < leave
 
 
 @inline_kernel
-def next_cell(cells: Any, model: Any, walk: Any) -> Any:
+def next_cell(cells: Cells, model: Whole, walk: Walk) -> Whole:
     """Number of the next occupied cell on the ray, −1 when there is none; its entry and exit are in the walk."""
     at, ray = walk.at, walk.ray
     # Everything that the loop needs is in registers; the walk is written when a cell was found.

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64
 from numpy.typing import NDArray
 
-from tussock.kernels import inline_kernel, kernel
-from tussock.randomness import Purpose, normal_pair, philox
+from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.randomness import normal_pair
 from tussock.scene.volumes import Volumes
-from tussock.trace.volume_cells import AFTER, CELL, ENTRY, EXIT, Cells, cells_of, joined, next_cell, start_walk
+from tussock.trace.ray import Ray
+from tussock.trace.volume_cells import AFTER, CELL, ENTRY, EXIT, Cells, Walk, cells_of, joined, next_cell, start_walk
 
 __all__ = ["Gaussians", "closest", "end_in_volumes", "gaussians_of", "next_volume", "shell_of"]
 
-_VOLUME = int(Purpose.VOLUME)
 _SHARE = 1.0 / 65535.0
 
 
@@ -68,13 +68,14 @@ def gaussians_of(models: Sequence[Volumes]) -> Gaussians:
 
 
 @inline_kernel
-def closest(means: Any, precisions: Any, i: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any) -> Any:
+def closest(gaussians: Gaussians, i: Whole, ray: Ray) -> tuple[Real, Real, Real]:
     """Where a ray is nearest to volume ``i``: range t [m] of eq (1), spread σ_t [m] of eq (3), squared distance.
 
     Everything is taken from the foot of the perpendicular, so that nothing cancels far from the sensor. The mean
     of eq (2) is the same t.
     """
-    vx, vy, vz = means[i, 0] - ox, means[i, 1] - oy, means[i, 2] - oz
+    means, precisions, dx, dy, dz = gaussians.means, gaussians.precisions, ray.dx, ray.dy, ray.dz
+    vx, vy, vz = means[i, 0] - ray.x, means[i, 1] - ray.y, means[i, 2] - ray.z
     foot = vx * dx + vy * dy + vz * dz
     wx, wy, wz = vx - foot * dx, vy - foot * dy, vz - foot * dz
     xx, xy, xz = precisions[i, 0], precisions[i, 1], precisions[i, 2]
@@ -87,7 +88,7 @@ def closest(means: Any, precisions: Any, i: Any, ox: Any, oy: Any, oz: Any, dx: 
 
 
 @inline_kernel
-def shell_of(edges2: Any, model: Any, distance2: Any) -> Any:
+def shell_of(edges2: Array, model: Whole, distance2: Real) -> Whole:
     """Number of the shell at a squared distance, −1 outside all."""
     found = -1
     for s in range(edges2.shape[1]):
@@ -98,14 +99,14 @@ def shell_of(edges2: Any, model: Any, distance2: Any) -> Any:
 
 
 @inline_kernel
-def next_volume(gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any) -> Any:
+def next_volume(gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray) -> tuple[Whole, Whole, Real, Real]:
     """The next volume on a ray: its number, −1 when there is none, the shell, −1 outside all, and `closest`'s t, σ."""
     found, shell, t, sigma, distance2 = int64(-1), -1, math.inf, 0.0, math.inf
     searching = True
     while searching:
         cell = walk.at[CELL]
         if cell >= 0:
-            found, t, sigma, distance2 = _next_listed(gaussians, walk, cell, ox, oy, oz, dx, dy, dz)
+            found, t, sigma, distance2 = _next_listed(gaussians, walk, cell, ray)
             searching = found < 0
             if searching:
                 walk.at[CELL] = -1
@@ -116,17 +117,15 @@ def next_volume(gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any
             elif gaussians.cells.listing[model]:
                 walk.at[CELL], walk.ray[AFTER] = cell, -math.inf
             else:
-                t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, cell, ox, oy, oz, dx, dy, dz)
+                t, sigma, distance2 = closest(gaussians, cell, ray)
                 found, searching = cell, False
     if found >= 0:
         shell = shell_of(gaussians.edges2, model, distance2)
     return found, shell, t, sigma
 
 
-@kernel
-def _next_listed(
-    gaussians: Any, walk: Any, cell: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
-) -> Any:
+@loop_kernel
+def _next_listed(gaussians: Gaussians, walk: Walk, cell: Whole, ray: Ray) -> tuple[Whole, Real, Real, Real]:
     """The next volume in the list of a cell: number, −1 for none, and what `closest` says.
 
     A volume reaches into several cells; it is met in the one where the ray is nearest to it.
@@ -136,7 +135,7 @@ def _next_listed(
     best, best_t, best_sigma, best2 = int64(-1), math.inf, 0.0, math.inf
     for row in range(cells.list_start[cell], cells.list_start[cell + 1]):
         i = int64(cells.listed[row])
-        t, sigma, distance2 = closest(gaussians.means, gaussians.precisions, i, ox, oy, oz, dx, dy, dz)
+        t, sigma, distance2 = closest(gaussians, i, ray)
         if enter <= t < leave and after < t < best_t:
             best, best_t, best_sigma, best2 = i, t, sigma, distance2
     if best >= 0:
@@ -146,22 +145,21 @@ def _next_listed(
 
 @inline_kernel
 def end_in_volumes(
-    gaussians: Any, model: Any, walk: Any, ox: Any, oy: Any, oz: Any, dx: Any, dy: Any, dz: Any, limit: Any,
-    open_end: Any, key0: Any, key1: Any, pulse: Any, frame: Any, salt: Any,
-) -> Any:  # fmt: skip
-    """Range [m] and number of the volume that a ray ends in before ``limit``; infinity and −1 where it gets away.
+    gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray, open_end: bool, words: tuple[Whole, Whole, Whole, Whole]
+) -> tuple[Real, Whole]:
+    """Range [m] and number of the volume that a ray ends in before its far end; infinity and −1 where it gets away.
 
-    The ray is given in the model's coordinates. ``open_end``: nothing stands at the limit, so a ray that passes all
-    volumes gets away, and their closure has a say. ``salt`` tells the copies of a model apart.
+    The ray is given in the model's coordinates, from its start on. ``open_end``: nothing stands at the far end, so a
+    ray that passes all volumes gets away, and their closure has a say. ``words`` are the pulse's four random words.
     """
-    words = philox(key0, key1, pulse, frame, salt, _VOLUME)
     luck = (words[0] + 0.5) * 2.0**-32
-    left, passed = 1.0, 0
+    left: Real = 1.0
+    passed = 0
     found, where, spread = int64(-1), math.inf, 0.0
     met, met_ray = walk.met, walk.met_ray
-    going = start_walk(gaussians.cells, model, walk, ox, oy, oz, dx, dy, dz, limit)
+    going = start_walk(gaussians.cells, model, walk, ray)
     while going:
-        i, shell, t, sigma = next_volume(gaussians, model, walk, ox, oy, oz, dx, dy, dz)
+        i, shell, t, sigma = next_volume(gaussians, model, walk, ray)
         going = i >= 0
         if shell >= 0:
             left *= gaussians.shells[i, shell] * _SHARE
@@ -181,6 +179,6 @@ def end_in_volumes(
         found, where, spread = met[k], met_ray[k, 1], met_ray[k, 2]
     if found >= 0:
         where = max(where + spread * normal_pair(words[1], words[2])[0], 0.0)
-        if where >= limit:  # the surface that stands there is met first
+        if where >= ray.far:  # the surface that stands there is met first
             found, where = int64(-1), math.inf
     return where, found

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.material_numbers import MaterialNumbers
+from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
+from tussock.trace.surroundings import Surroundings
 from tussock.trace.transforms import standing_transforms, time_steps
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
@@ -42,10 +45,13 @@ _IN_PLACE = (-1, 1, 1)
 class Moving:
     """What moves, over one span of time; empty where nothing moves."""
 
-    handle: int
-    """the Embree scene, 0 for none"""
-    tables: HitTables
+    surroundings: Surroundings
+    """this and what stands, for kernels; valid for as long as this and the world live"""
     _scene: RawScene | None
+
+    @property
+    def tables(self) -> HitTables:
+        return self.surroundings.tables
 
 
 class World:
@@ -78,7 +84,17 @@ class World:
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
-        self._still = Moving(0, self._tables(self._movers, self._rows, np.zeros((0, 12), np.float32)), None)
+        self._still = self._with(None, self._tables(self._movers, self._rows, np.zeros((0, 12), np.float32)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process builds the world again: what Embree made stays in this one."""
+        return _built_again, (self.name, self.labels, self.objects, self.placed_volumes)
+
+    def _with(self, scene: RawScene | None, tables: HitTables) -> Moving:
+        """What moves, beside what stands."""
+        handle = 0 if scene is None else scene.handle
+        assert handle is not None
+        return Moving(Surroundings(self.handle, handle, tables, self.volumes), scene)
 
     def _stand(self) -> tuple[RawScene, list[tuple[int, int, int]], NDArray[np.float32]]:
         """Embree's scene of what stands, with the geometries' rows and the transforms that `HitTables` has of them."""
@@ -121,10 +137,13 @@ class World:
         """The objects in the order of their geometry numbers: what stands, then what moves."""
         return self._standing + self._movers
 
+    def baked(self, geometry: int) -> bool:
+        """Whether a geometry is in the tracer's coordinates itself, because its shape is placed once and stands."""
+        return geometry < len(self._rows) and self._rows[geometry][0] < 0
+
     def turned(self, geometry: int) -> bool:
         """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy, baked."""
-        baked = geometry < len(self._rows) and self._rows[geometry][0] < 0
-        return baked and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
+        return self.baked(geometry) and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
 
     def moving(self, start: float, end: float) -> Moving:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
@@ -139,16 +158,13 @@ class World:
             rows.append((first, len(steps), steps.shape[1]))
             blocks.append(steps.reshape(-1, 12))
             first += len(blocks[-1])
-        scene.commit()
-        tables = self._tables(movers, rows, np.concatenate(blocks))
-        assert scene.handle is not None
-        return Moving(scene.handle, tables, scene)
+        return self._with(scene.commit(), self._tables(movers, rows, np.concatenate(blocks)))
 
     def alone(self, geometry: int, copy: int, start: float, end: float) -> Moving:
         """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
         thing = _formed(self.geometries[geometry], (start + end) / 2)
         scene = self.device.scene()
-        if geometry < len(self._rows) and self._rows[geometry][0] < 0:
+        if self.baked(geometry):
             scene.attach(self._baked(thing), geometry)
         else:
             if thing.motion is None:
@@ -158,7 +174,8 @@ class World:
             scene.attach(self._copies(thing, np.ascontiguousarray(steps[:, copy : copy + 1])), geometry)
         scene.commit()
         assert scene.handle is not None
-        return Moving(scene.handle, self._still.tables, scene)
+        # What would be "standing" is the one thing itself: nothing else is there to be met.
+        return Moving(self._still.surroundings._replace(standing=scene.handle), scene)
 
     def _baked(self, thing: SceneObject) -> Geometry:
         """The mesh of a shape that is placed once, in the tracer's coordinates."""
@@ -198,12 +215,14 @@ class World:
             geometry_object=np.array([thing.id for thing in things], np.uint32),
             geometry_label=np.array([label_id(thing.label, self.labels) for thing in things], np.uint16),
             geometry_material=np.array([self._numbers.of(thing) for thing in things], np.int32),
-            geometry_transform=np.array([row[0] for row in rows], np.int64),
-            geometry_steps=np.array([row[1] for row in rows], np.int32),
-            geometry_copies=np.array([row[2] for row in rows], np.int32),
+            placed=PlacedCopies(
+                np.array([row[0] for row in rows], np.int64),
+                np.array([row[1] for row in rows], np.int32),
+                np.array([row[2] for row in rows], np.int32),
+                self._transforms,
+                moving,
+            ),
             primitives=self._numbers.primitives,
-            transforms=self._transforms,
-            moving=moving,
             optics=optics,
             material_label=np.array(
                 [-1 if m.label is None else label_id(m.label, self.labels) for m in self.materials], np.int32
@@ -215,6 +234,14 @@ class World:
             geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in things], np.uint32),
             responses=self._responses,
         )
+
+
+def _built_again(
+    name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes]
+) -> World:  # fmt: skip
+    scene = Scene(name, labels=labels)
+    scene.objects, scene.volumes = objects, volumes
+    return World(scene)
 
 
 def _mask_bits(responding: list[int]) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tussock.signal.detection import detected, least_reflectivity
+from tussock.signal.detection import Limit, detected, least_reflectivity
 from tussock.signal.folding import folded
 from tussock.signal.loss import after_loss
 
@@ -21,16 +21,16 @@ def test_spreading_and_haze() -> None:
 
 def test_the_detection_limit_of_the_hdl_64e() -> None:
     """The text of the paper: 10 % at 50 m, 80 % at 120 m, linear between."""
-    limit = (f(50), f(120), f(0.1), f(0.8))
-    assert float(least_reflectivity(f(50), *limit)) == pytest.approx(0.1)
-    assert float(least_reflectivity(f(85), *limit)) == pytest.approx(0.45)
-    assert float(least_reflectivity(f(120), *limit)) == pytest.approx(0.8)
-    assert detected(f(0.01), f(49), *limit)
-    assert not detected(f(0.0), f(49), *limit)
-    assert detected(f(0.46), f(85), *limit)
-    assert not detected(f(0.44), f(85), *limit)
-    assert not detected(f(1.0), f(121), *limit)
-    assert detected(f(0.0), f(500), f(50), f(0), f(0.1), f(0.8)), "switched off"
+    limit = Limit(f(50), f(120), f(0.1), f(0.8))
+    assert float(least_reflectivity(f(50), limit)) == pytest.approx(0.1)
+    assert float(least_reflectivity(f(85), limit)) == pytest.approx(0.45)
+    assert float(least_reflectivity(f(120), limit)) == pytest.approx(0.8)
+    assert detected(f(0.01), f(49), limit)
+    assert not detected(f(0.0), f(49), limit)
+    assert detected(f(0.46), f(85), limit)
+    assert not detected(f(0.44), f(85), limit)
+    assert not detected(f(1.0), f(121), limit)
+    assert detected(f(0.0), f(500), limit._replace(far=f(0))), "switched off"
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(3.0, 3.0), (4.99, 4.99), (5.0, 0.0), (7.5, 2.5), (10.0, 5.0)])

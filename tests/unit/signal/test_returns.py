@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tussock.pulse.tables import new_chosen
-from tussock.signal.returns import first_return, last_hits, next_echo, order_hits, strongest_hits
+from tussock.signal.returns import Window, first_return, last_hits, next_echo, order_hits, strongest_hits
 
-LOW, HIGH = np.float32(1.0), np.float32(100.0)
+WINDOW = Window(np.float32(1.0), np.float32(100.0), np.float32(1.0))
 
 
 def hits(*pairs: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -19,13 +19,13 @@ def hits(*pairs: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
 
 def strongest(*pairs: tuple[float, float]) -> int:
     chosen = new_chosen(len(pairs))
-    strongest_hits(*hits(*pairs), LOW, HIGH, chosen)
+    strongest_hits(*hits(*pairs), WINDOW, chosen)
     return int(chosen.rows[2])
 
 
 def last(*pairs: tuple[float, float]) -> int:
     chosen = new_chosen(len(pairs))
-    last_hits(*hits(*pairs), LOW, HIGH, chosen)
+    last_hits(*hits(*pairs), WINDOW, chosen)
     return int(chosen.rows[2])
 
 
@@ -44,23 +44,21 @@ def test_the_last_hit() -> None:
 
 
 def test_the_first_return_is_the_mean_of_a_window() -> None:
-    row, distance, energy = first_return(
-        *hits((9, 0.9), (5, 0.1), (5.6, 0.3), (6.2, 0.8)), 2, LOW, HIGH, np.float32(1.0), 4
-    )
+    row, distance, energy = first_return(*hits((9, 0.9), (5, 0.1), (5.6, 0.3), (6.2, 0.8)), 2, WINDOW, 4)
     assert row == 2, "the brightest of the window"
     assert distance == pytest.approx(5.3)
     assert energy == pytest.approx(0.4 / 4)
-    assert first_return(*hits((0.2, 0.9), (200, 0.9)), 2, LOW, HIGH, np.float32(1.0), 2)[0] == -1
+    assert first_return(*hits((0.2, 0.9), (200, 0.9)), 2, WINDOW, 2)[0] == -1
 
 
 def echoes(pairs: list[tuple[float, float]], cutoff: float) -> list[tuple[int, float, float]]:
     ranges, energies = hits(*pairs)
     order = np.zeros(len(pairs), np.int64)
-    count = order_hits(ranges, energies, 2, LOW, HIGH, order)
+    count = order_hits(ranges, energies, 2, WINDOW, order)
     found, begin = [], 0
     while begin < count:
         begin, row, distance, energy = next_echo(
-            ranges, energies, 2, order, begin, count, np.float32(cutoff), len(pairs)
+            ranges, energies, 2, order[:count], begin, WINDOW._replace(cutoff=np.float32(cutoff)), len(pairs)
         )
         found.append((int(row), float(distance), float(energy)))
     return found

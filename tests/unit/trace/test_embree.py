@@ -12,7 +12,6 @@ import pytest
 
 from tussock.errors import TraceError
 from tussock.kernels import kernel
-from tussock.trace import packets as row
 from tussock.trace.embree import (
     MAX_TIME_STEPS,
     BufferType,
@@ -22,7 +21,8 @@ from tussock.trace.embree import (
     RawScene,
     library_path,
 )
-from tussock.trace.packets import LANES, NOTHING, intersect, lane_masks, new_packet
+from tussock.trace.packets import _INST, LANES, NOTHING, hit_at, intersect, load_ray, new_packet
+from tussock.trace.ray import Ray
 
 SQUARE = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 HALVES = np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
@@ -31,21 +31,16 @@ HALVES = np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
 @kernel
 def _look_down(scene: int, mask: int, lanes_in_use: int, xs: np.ndarray, found: np.ndarray) -> None:
     """Rays from 10 m above x = ``xs``; ``found`` gets range, geometry, primitive, instance and copy."""
-    packet, bits = new_packet()
-    masks = lane_masks()
+    packet = new_packet()
     for l in range(LANES):
-        packet[row.ORG_X, l], packet[row.ORG_Y, l], packet[row.ORG_Z, l] = xs[l], 0.25, 10.0
-        packet[row.DIR_X, l], packet[row.DIR_Y, l], packet[row.DIR_Z, l] = 0.0, 0.0, -1.0
-        packet[row.TNEAR, l], packet[row.TFAR, l], packet[row.TIME, l] = 0.0, 100.0, 0.5
-        bits[row.MASK, l], bits[row.FLAGS, l] = mask, 0
-        bits[row.GEOM, l], bits[row.INST, l], bits[row.INST_PRIM, l] = NOTHING, NOTHING, NOTHING
+        load_ray(packet, l, Ray(xs[l], 0.25, 10.0, 0.0, 0.0, -1.0, 0.0, 100.0, 0.5), mask)
         if l >= lanes_in_use:
-            masks[l] = 0
-    intersect(scene, packet, masks)
+            packet.masks[l] = 0
+    intersect(scene, packet)
     for l in range(LANES):
-        found[l, 0] = packet[row.TFAR, l]
-        found[l, 1], found[l, 2] = bits[row.GEOM, l], bits[row.PRIM, l]
-        found[l, 3], found[l, 4] = bits[row.INST, l], bits[row.INST_PRIM, l]
+        hit = hit_at(packet, l)
+        found[l, 0], found[l, 1], found[l, 2] = hit.distance, hit.geometry, hit.primitive
+        found[l, 3], found[l, 4] = packet.bits[_INST + l], hit.copy
 
 
 def look_down(scene: RawScene, mask: int = 0xFFFFFFFF, lanes: int = LANES) -> np.ndarray:

@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tussock.trace.normals import world_normal
+from tussock.trace.normals import PlacedCopies, world_normal
 from tussock.trace.transforms import column_major
 
 
 def turned(matrices: np.ndarray, normal: np.ndarray, *, copy: int, steps: int, copies: int, time: float) -> np.ndarray:
     """The kernel's normal at unit length; ``matrices`` (steps, copies, 3, 4)."""
     table = column_major(matrices).reshape(-1, 12)
-    out = np.array(world_normal(table, table, copy, steps, copies, np.float32(time), *normal.astype(np.float32)), float)
+    one = np.ones(1, np.int32)
+    placed = PlacedCopies(np.zeros(1, np.int64), steps * one, copies * one, table, table)
+    out = np.array(world_normal(placed, 0, copy, np.float32(time), *normal.astype(np.float32)), float)
     return out / np.linalg.norm(out)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.scene.volumes import Volumes
+from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import ENTRY, EXIT, Cells, cell_keys, cells_of, grid_of, new_walk, next_cell, start_walk
 from tussock.trace.volume_hits import gaussians_of, next_volume
 
@@ -23,9 +24,9 @@ def crossed(cells: Any, model: int, origins: Any, directions: Any, end: float, f
     """The first cells on each ray, with entry and exit; −1 after the last."""
     walk = new_walk()
     for ray in range(len(origins)):
-        o, d = origins[ray], directions[ray]
+        way = ray_in_row(origins, directions, ray, end)
         found[ray, :, 0] = -1.0
-        if not start_walk(cells, model, walk, o[0], o[1], o[2], d[0], d[1], d[2], end):
+        if not start_walk(cells, model, walk, way):
             continue
         for k in range(found.shape[1]):
             cell = next_cell(cells, model, walk)
@@ -40,13 +41,13 @@ def volumes_met(tables: Any, model: int, origins: Any, directions: Any, end: flo
     """The first volumes on each ray, with shell and range; −1 after the last."""
     walk = new_walk()
     for ray in range(len(origins)):
-        o, d = origins[ray], directions[ray]
+        way = ray_in_row(origins, directions, ray, end)
         found[ray, :, 0] = -1.0
-        if not start_walk(tables.cells, model, walk, o[0], o[1], o[2], d[0], d[1], d[2], end):
+        if not start_walk(tables.cells, model, walk, way):
             continue
         k = 0
         while k < found.shape[1]:
-            i, shell, t, _ = next_volume(tables, model, walk, o[0], o[1], o[2], d[0], d[1], d[2])
+            i, shell, t, _ = next_volume(tables, model, walk, way)
             if i < 0:
                 break
             if shell >= 0:

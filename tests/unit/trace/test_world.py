@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +13,10 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, plane, sphere
+from tussock.scene.primitives import box, ground, plane, sphere
 from tussock.scene.scene import Scene
+from tussock.sensors.noise import Noise
+from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 
@@ -120,16 +125,16 @@ def test_what_stands_needs_no_second_scene() -> None:
     scene = Scene()
     scene.add(plane((1, 1)))
     world = World(scene)
-    assert world.moving(0.0, 0.1).handle == 0
+    assert world.moving(0.0, 0.1).surroundings.moving == 0
     scene.add(plane((1, 1)), motion=Trajectory.through([0.0, 1.0], [Pose.at(1), Pose.at(2)]))
-    assert World(scene).moving(0.0, 0.1).handle != 0
+    assert World(scene).moving(0.0, 0.1).surroundings.moving != 0
 
 
 def test_straight_ways_take_two_time_steps_and_turns_take_more() -> None:
     def steps(way: Trajectory) -> int:
         scene = Scene()
         scene.add(box((1, 1, 1)), motion=way)
-        return int(World(scene).moving(0.0, 0.1).tables.geometry_steps[-1])
+        return int(World(scene).moving(0.0, 0.1).tables.placed.steps[-1])
 
     assert steps(Trajectory.through([0.0, 1.0], [Pose.at(0), Pose.at(50, 3)])) == 2
     slow = steps(Trajectory.through([0.0, 1.0], [Pose.at(0), Pose.at(50, yaw=0.5)]))
@@ -158,3 +163,25 @@ def test_counts() -> None:
     scene.add(plane((1, 1)))
     world = World(scene)
     assert (world.triangles, world.placements) == (62, 6)
+
+
+def test_a_world_goes_to_another_process_and_is_built_again_there(plain_sensor: Callable) -> None:
+    """A spawned child has nothing of the parent's memory: what it scans comes of what was pickled."""
+    scene = Scene("travelling", labels={"thing": 77})
+    scene.add(ground((60, 60), cells=(20, 20), heights=lambda x, y: 0.2 * np.sin(x)), label="terrain")
+    leaf = Material(name="leaf", reflectance=0.6)
+    scene.add(sphere(0.5, material=leaf), placements=Placements.of([[3, 3, 1], [4, -2, 1], [-3, 0, 1]]), label="thing")
+    scene.add(box((2, 1, 1)), motion=Trajectory.through([0.0, 1.0], [Pose.at(5, 5, 1), Pose.at(5, -5, 1)]))
+    world = World(scene)
+    sensor = plain_sensor(noise=Noise(ray_sigma_m=0.01))
+    expected = scan(world, sensor, Pose.at(0, 0, 2), seed=4)
+    assert len(np.unique(expected.object_id)) == 3
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        columns, meta = pool.submit(_scan_elsewhere, world, sensor).result(timeout=240)
+    assert {name: column.tobytes() for name, column in expected.columns.items()} == columns
+    assert meta == expected.meta
+
+
+def _scan_elsewhere(world: World, sensor: Sensor) -> tuple[dict[str, bytes], dict[str, Any]]:
+    frame = scan(world, sensor, Pose.at(0, 0, 2), seed=4)
+    return {name: column.tobytes() for name, column in frame.columns.items()}, frame.meta

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.shading.mottle import hashed, mottle, slope
-from tussock.kernels import inline_kernel, kernel
+from tussock.kernels import Real, Whole, inline_kernel, kernel
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.texture import Texture
+from tussock.trace.ray import Hit
 from tussock.trace.world import World
 
 __all__ = ["Paint", "paint_of", "rough", "surface_color"]
@@ -41,6 +42,8 @@ class Paint(NamedTuple):
     """first row in ``corners`` of every geometry, −1 for none"""
     corners: NDArray[np.float32]
     """texture coordinates s, t of the corners of triangles, shape (all, 3, 2)"""
+    alone: NDArray[np.uint32]
+    """all bits for a geometry that is one copy in place, 0 for copies of a shared shape, shape (geometries,)"""
     goes_on: bool
     """whether any material is a mirror or lets light through"""
     panes: bool
@@ -82,6 +85,7 @@ def _make(world: World) -> Paint:
         linear=np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4).astype(np.float32),
         geometry_uv=rows,
         corners=corners,
+        alone=np.array([world.baked(number) * 0xFFFFFFFF for number in range(len(world.geometries))], np.uint32),
         goes_on=bool((looks[:, [MIRROR, TRANSMISSION]] > 0).any()),
         panes=bool((looks[:, TRANSMISSION] > 0).any()),
     )
@@ -145,22 +149,21 @@ def texel(paint: Any, number: int, s: Any, t: Any) -> Any:
 
 
 @inline_kernel
-def surface_color(
-    paint: Any, material: Any, geometry: Any, copy: Any, primitive: Any, u: Any, v: Any, x: Any, y: Any, z: Any
-) -> Any:
-    """Linear colour at a hit: (u, v) on its triangle, (x, y, z) in the world."""
+def surface_color(paint: Paint, hit: Hit, x: Real, y: Real, z: Real) -> tuple[Real, Real, Real]:
+    """Linear colour at a hit, which is at (x, y, z) in the world [m]."""
+    material, u, v = hit.material, hit.u, hit.v
     r, g, b = paint.color[material, 0], paint.color[material, 1], paint.color[material, 2]
-    number = paint.texture[material]
-    start = paint.geometry_uv[geometry]
+    number: Whole = paint.texture[material]
+    start = paint.geometry_uv[hit.geometry]
     if number >= 0 and start >= 0:
-        c = paint.corners[start + np.int64(primitive)]
+        c = paint.corners[start + np.int64(hit.primitive)]
         rest = np.float32(1.0) - u - v
         s = rest * c[0, 0] + u * c[1, 0] + v * c[2, 0]
         t = rest * c[0, 1] + u * c[1, 1] + v * c[2, 1]
         r, g, b = texel(paint, number, s, t)
     amount = paint.looks[material, VARIATION]
     if amount > np.float32(0.0):
-        f = varied(x, y, z, geometry, copy, primitive)
+        f = varied(x, y, z, hit.geometry, hit.copy | paint.alone[hit.geometry], hit.primitive)
         # Brighter patches are also yellower, as drier plants are.
         bright = np.float32(1.0) + amount * f
         r *= bright * (np.float32(1.0) + np.float32(0.55) * amount * max(f, np.float32(0.0)))

@@ -1,0 +1,83 @@
+"""What rays can meet during one span of time, and the one way to find what they meet.
+
+First what stands, then what moves, then the volumes in front of that: a ray that ends in a volume has not reached
+what is behind it, and looks like a hit on a surface that faces it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
+from tussock.randomness import Chance
+from tussock.trace.hit_tables import HitTables, material_of
+from tussock.trace.packets import Packet, hit_at, intersect, occluded, ray_at, resolve, set_hit
+from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
+from tussock.trace.ray import Hit, Ray
+
+__all__ = ["Surroundings", "find_surfaces", "meet_volume", "stop_light", "trace_surfaces", "trace_volumes"]
+
+
+class Surroundings(NamedTuple):
+    """A world over one span of time, for kernels."""
+
+    standing: int
+    """Embree's scene of what stands"""
+    moving: int
+    """Embree's scene of what moves, 0 for none"""
+    tables: HitTables
+    volumes: VolumeTables
+
+
+@inline_kernel
+def find_surfaces(around: Surroundings, packet: Packet) -> None:
+    """The nearest surface of every lane in use: how far it is, and nothing else."""
+    intersect(around.standing, packet)
+    if around.moving != 0:
+        intersect(around.moving, packet)
+
+
+@inline_kernel
+def trace_surfaces(around: Surroundings, packet: Packet) -> None:
+    """The nearest surface of every lane in use, resolved: see `hit_at`."""
+    find_surfaces(around, packet)
+    resolve(around.tables, packet)
+
+
+@inline_kernel
+def stop_light(around: Surroundings, packet: Packet) -> None:
+    """Which lanes in use have anything in their way: see `was_stopped`."""
+    occluded(around.standing, packet)
+    if around.moving != 0:
+        occluded(around.moving, packet)
+
+
+@loop_kernel
+def trace_volumes(
+    around: Surroundings, packet: Packet, lanes: int, pulses: Array, chance: Chance, walk: VolumeWalk
+) -> None:
+    """End the rays of a traced packet in volumes in front of what they met; lane ``l`` belongs to ``pulses[l]``.
+
+    Lanes from ``lanes`` on and idle lanes are left alone.
+    """
+    for l in range(lanes):
+        if packet.masks[l] != 0:
+            set_hit(packet, l, meet_volume(around, ray_at(packet, l), hit_at(packet, l), pulses[l], chance, walk))
+
+
+@inline_kernel
+def meet_volume(
+    around: Surroundings, ray: Ray, hit: Hit, pulse: Whole, chance: Chance, walk: VolumeWalk
+) -> Hit:  # fmt: skip
+    """The volume that a ray ends in before ``hit``, else ``hit``; the ray ends where the hit is."""
+    volumes = around.volumes
+    t, volume, copy = end_in_copies(volumes, walk, ray, hit.material < 0, pulse, chance)
+    if volume < 0:
+        return hit
+    geometry = volumes.geometry[copy]
+    return Hit(
+        np.float32(ray.near + t), -ray.dx, -ray.dy, -ray.dz, np.float32(0.0), np.float32(0.0), geometry,
+        np.uint32(volume), volumes.number[copy], material_of(around.tables, geometry, volume),
+    )  # fmt: skip
