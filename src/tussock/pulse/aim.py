@@ -13,7 +13,7 @@ from tussock.randomness import Chance, Purpose, normal_pair, random_words, unifo
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "drawn_ray", "load_lanes", "standing_pose", "stencil_ray",
+__all__ = ["AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_ray", "load_lanes", "standing_pose", "stencil_ray",
            "wandered"]  # fmt: skip
 
 _POINTING = int(Purpose.POINTING)
@@ -50,17 +50,12 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
     if len(poses.times) > 1:
         _interpolate(poses, firing.offsets, first, turn)
     last = len(firing.lasers) - 1
-    every = 0 if len(firing.origins) == 1 else 1
+    if len(poses.times) > 1 or len(firing.origins) > 1:
+        aim_origins(firing, first, turn, aim)
     wander = firing.pointing_sigma > np.float32(0.0)
     spread = len(firing.stencil) > 1 or wander or firing.spot != 0
     for l in range(LANES):
         p = min(first + l, last)
-        x, y, z = firing.origins[p * every, 0], firing.origins[p * every, 1], firing.origins[p * every, 2]
-        for i in range(3):
-            aim[i * LANES + l] = (
-                turn[(9 + i) * LANES + l] + turn[3 * i * LANES + l] * x + turn[(3 * i + 1) * LANES + l] * y
-                + turn[(3 * i + 2) * LANES + l] * z
-            )  # fmt: skip
         aim[12 * LANES + l] = min(firing.offsets[p] / firing.period, 1.0)
         x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
         aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = _turned(turn, l, x, y, z)
@@ -80,6 +75,20 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
             aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = wandered(
                 _axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up
             )
+
+
+@inline_kernel
+def aim_origins(firing: Firing, first: int, turn: Array, aim: Array) -> None:
+    """Where the pulses of every lane start; once for all, where the sensor stands and has one origin."""
+    last = len(firing.origins) - 1
+    for l in range(LANES):
+        p = min(first + l, last)
+        x, y, z = firing.origins[p, 0], firing.origins[p, 1], firing.origins[p, 2]
+        for i in range(3):
+            aim[i * LANES + l] = (
+                turn[(9 + i) * LANES + l] + turn[3 * i * LANES + l] * x + turn[(3 * i + 1) * LANES + l] * y
+                + turn[(3 * i + 2) * LANES + l] * z
+            )  # fmt: skip
 
 
 @inline_kernel

@@ -19,13 +19,13 @@ from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.tables import Hits, Scanning, Waiting
 from tussock.signal.bending import reflected, refracted
-from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION
+from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION, HitTables
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
 from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.ray import SKIN, Hit, Ray
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
-__all__ = ["Travel", "extra_hits", "follow_lanes", "mirrored", "new_waiting", "passed_through"]
+__all__ = ["Travel", "anything_goes_on", "extra_hits", "follow_lanes", "mirrored", "new_waiting", "passed_through"]
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DEPTH = 256
@@ -57,6 +57,18 @@ def new_waiting() -> Any:
         np.empty((_DEPTH, _NUMBERS), np.float32), np.empty(_DEPTH, np.int64),
         np.empty((LANES, _NUMBERS), np.float32), np.empty(LANES, np.int64), np.empty(LANES, np.int64),
     )  # fmt: skip
+
+
+@inline_kernel
+def anything_goes_on(tables: HitTables, packet: Packet, lanes: int) -> bool:
+    """Whether any of the first ``lanes`` met a mirror or glass: most packets of most scenes did not."""
+    found = False
+    for l in range(lanes):
+        material = packet.materials[l]
+        if material >= 0:
+            found |= tables.optics[material, MIRROR] > np.float32(0.0)
+            found |= tables.optics[material, TRANSMISSION] > np.float32(0.0)
+    return found
 
 
 @loop_kernel

@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.kernels import Array, kernel, loop_kernel
-from tussock.pulse.aim import AIM_ROWS, aim_lanes, load_lanes, standing_pose
-from tussock.pulse.follow import extra_hits, follow_lanes, new_waiting
+from tussock.pulse.aim import AIM_ROWS, aim_lanes, aim_origins, load_lanes, standing_pose
+from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, new_waiting
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.reflect import scatter_lanes
 from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_hits
@@ -63,6 +63,7 @@ def _fire(
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = around.tables.bends and receiving.bounces > 0
     pulses, rays = len(firing.lasers), len(firing.stencil)
+    aim_origins(firing, 0, scratch.turn, scratch.aim)
     for b in range(worker, (pulses + block - 1) // block, workers):
         found = 0
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
@@ -79,7 +80,7 @@ def _fire(
                 scatter_lanes(around, receiving, packet, k, hits)
                 if responds:
                     respond_lanes(scanning, scratch, k, first, lanes, dual)
-                if bends:
+                if bends and anything_goes_on(around.tables, packet, lanes):
                     follow_lanes(scanning, packet, first, lanes, hits, scratch.waiting, scratch.walk)
             found += receive_lanes(scanning, first, hits, scratch.chosen, slots)
         block_counts[b] = found

@@ -38,10 +38,15 @@ def returned_energy(around: Surroundings, receiving: Receiving, ray: Ray, hit: H
 def scatter_lanes(around: Surroundings, receiving: Receiving, packet: Packet, k: int, hits: Hits) -> None:
     """Path and energy of the hit of every lane, and what was hit, into row ``k``."""
     tables = around.tables
+    # Short loops over few arrays each: these become vector code.
     for l in range(LANES):
-        hit = hit_at(packet, l)
-        hits.ranges[k, l] = hit.distance
-        hits.ids[0, k, l], hits.ids[1, k, l], hits.ids[2, k, l] = hit.geometry, hit.primitive, hit.copy
+        hits.ranges[k, l] = hit_at(packet, l).distance
+    for l in range(LANES):
+        hits.ids[0, k, l] = hit_at(packet, l).geometry
+    for l in range(LANES):
+        hits.ids[1, k, l] = hit_at(packet, l).primitive
+    for l in range(LANES):
+        hits.ids[2, k, l] = hit_at(packet, l).copy
     if (
         tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0)
         or receiving.spreading_reference > np.float32(0.0) or receiving.extinction > np.float32(0.0)
@@ -50,7 +55,7 @@ def scatter_lanes(around: Surroundings, receiving: Receiving, packet: Packet, k:
             hit = hit_at(packet, l)
             hits.energies[k, l] = returned_energy(around, receiving, ray_at(packet, l), hit, hit.distance)
         return
-    # The usual case by itself, in short loops over few arrays each: these become vector code.
+    # The usual case by itself.
     for l in range(LANES):
         material = packet.materials[l]
         hits.energies[k, l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import Real, Whole, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel
 
 __all__ = ["PlacedCopies", "world_normal"]
 
@@ -32,7 +32,7 @@ class PlacedCopies(NamedTuple):
     """those of what moves, for one span of time, shape (m, 12)"""
 
 
-@loop_kernel
+@inline_kernel
 def world_normal(
     placed: PlacedCopies, geometry: Whole, copy: Whole, ray_time: Real, nx: Real, ny: Real, nz: Real
 ) -> tuple[Real, Real, Real]:
