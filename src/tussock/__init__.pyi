@@ -149,6 +149,9 @@ from tussock.viewer import Viewer as Viewer
 from tussock.wire.addresses import Endpoint as Endpoint
 from tussock.wire.captures.datagrams import Datagrams as Datagrams
 from tussock.wire.captures.datagrams import read_datagrams as read_datagrams
+from tussock.wire.hesai.decode import HesaiPackets as HesaiPackets
+from tussock.wire.hesai.decode import decode_hesai as decode_hesai
+from tussock.wire.hesai.encode import HesaiEncoder as HesaiEncoder
 from tussock.wire.live import Outlet as Outlet
 from tussock.wire.live import stream as stream
 from tussock.wire.ouster.decode import OusterScan as OusterScan

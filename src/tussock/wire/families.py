@@ -15,6 +15,9 @@ from tussock.errors import InputError, nearest
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.sensor import Sensor
+from tussock.wire.hesai.encode import HesaiEncoder
+from tussock.wire.hesai.models import HESAI_PORT
+from tussock.wire.hesai.models import MODELS as HESAI
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.models import FORMATS as OUSTER
 from tussock.wire.ouster.profiles import IMU_PORT, LIDAR_PORT
@@ -41,6 +44,7 @@ class Family(NamedTuple):
 FAMILIES = (
     Family("velodyne", tuple(MODELS), {"data": DATA_PORT, "positions": POSITION_PORT}, "192.168.1.201"),
     Family("ouster", tuple(OUSTER), {"data": LIDAR_PORT, "imu": IMU_PORT}, "169.254.1.201"),
+    Family("hesai", tuple(HESAI), {"data": HESAI_PORT}, "192.168.1.201"),
 )
 
 
@@ -64,6 +68,8 @@ def open_encoder(sensor: Sensor, *, epoch: float = EPOCH, origin: GeoOrigin | No
     match family_of(sensor).name:
         case "velodyne":
             return _Velodyne(sensor, epoch, origin or GeoOrigin())
+        case "hesai":
+            return HesaiEncoder(sensor, epoch=epoch)
         case _:
             encoder = OusterEncoder(sensor, epoch=epoch)
             return OusterEncoder(sensor, epoch=epoch, serial=encoder.unit.serial + number) if number else encoder

@@ -175,3 +175,44 @@ def test_a_laser_that_waits_starts_where_the_head_is_by_then() -> None:
     )
     pulses = pattern.pulses(0)
     np.testing.assert_allclose(pulses.origins, pulses.directions, atol=1e-6)  # both straight ahead of the head
+
+
+def test_cycles_take_turns() -> None:
+    """Lasers that rest every other cycle, in an order of firing that changes with it."""
+    pattern = SpinningPattern(
+        elevation_deg=[-10.0, 0.0, 10.0],
+        turns=[{"firing_us": [5.0, 0.0, 10.0], "resting": [2]}, {"firing_us": [30.0, 20.0, 10.0]}],
+        cycle_us=100.0,
+        rotation_hz=100.0 / 7,
+    )
+    assert pattern.firings == (2, 3)
+    seen = []
+    for frame in range(5):
+        pulses = pattern.pulses(frame)
+        start = frame * 7 / 100
+        seen += list(
+            zip((np.round((pulses.offsets + start) * 1e6)).astype(int).tolist(), pulses.lasers.tolist(), strict=True)
+        )
+        turned = -2 * np.pi * pattern.rotation_hz * (pulses.offsets + start)
+        np.testing.assert_allclose(np.cos(pulses.azimuths - turned), 1, atol=1e-6)
+    wanted = []
+    for cycle in range(3500):
+        fired = [(0, 1), (5, 0)] if cycle % 2 == 0 else [(10, 2), (20, 1), (30, 0)]
+        wanted += [(cycle * 100 + time, laser) for time, laser in fired]
+    assert seen == wanted
+
+
+@pytest.mark.parametrize(
+    ("turns", "says"),
+    [
+        ([{"resting": [3]}], "resting must be some of the lasers 0 to 2"),
+        ([{"resting": [0, 1, 2]}], "and not all"),
+        ([{"firing_us": [0.0, 1.0]}], "one value for each of the 3 lasers"),
+        ([{"firing_us": [0.0, 1.0, 100.0]}], "within 0 and the cycle of 100"),
+    ],
+)
+def test_turns_that_cannot_be(turns: list[dict[str, object]], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        SpinningPattern(elevation_deg=[-10.0, 0.0, 10.0], turns=turns, cycle_us=100.0, rotation_hz=10.0)
+    with pytest.raises(InputError, match="either firing_us or turns"):
+        SpinningPattern(elevation_deg=[0.0], turns=[{}], firing_us=[0.0], cycle_us=100.0, rotation_hz=10.0)

@@ -14,6 +14,9 @@ of rotation at right angles to its beam (upwards for a level beam), and ``horizo
 All lasers start ``head_offset_m`` ahead of the axis, in the direction of the head (not of the beam), and
 ``head_height_m`` above the sensor's origin, as Ouster states its sensors.
 
+Where not all lasers fire in every cycle, or not in the same order, the cycles take turns (`Turn`): cycle c is of turn
+c mod n.
+
 The rotation is perfectly even: the wander of a real motor (about ±1 %) is left out.
 """
 
@@ -22,7 +25,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +43,20 @@ from tussock.sensors.patterns.pattern import (
     per_laser,
 )
 from tussock.sensors.pulses import Pulses
+from tussock.settings import Settings
 
-__all__ = ["SpinningPattern"]
+__all__ = ["SpinningPattern", "Turn"]
 
 TURN = 2 * np.pi
+
+
+class Turn(Settings):
+    """The firings of one cycle, where the cycles take turns."""
+
+    firing_us: FiniteList = ()
+    """when each laser fires, counted from the start of the cycle; empty: all at once"""
+    resting: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """lasers that do not fire; their firing times do not matter"""
 
 
 class SpinningPattern(TurningPattern):
@@ -64,6 +77,8 @@ class SpinningPattern(TurningPattern):
     """where the head looks at time 0, counter-clockwise from x"""
     firing_us: FiniteList = ()
     """when each laser fires, counted from the start of the cycle; empty: all at once"""
+    turns: tuple[Turn, ...] = ()
+    """where the cycles take turns: the firings of each in turn, instead of firing_us"""
     cycle_us: Positive | None = None
     """time from one firing cycle to the next"""
     steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -81,9 +96,18 @@ class SpinningPattern(TurningPattern):
     def _timing(self) -> Self:
         if (self.cycle_us is None) == (self.steps is None):
             raise ValueError("needs either cycle_us or steps, and only one of them")
-        if self.firing_us:
-            cycle = float(self.cycle * 1_000_000)
-            if min(self.firing_us) < 0 or max(self.firing_us) >= cycle:
+        if self.turns and self.firing_us:
+            raise ValueError("needs either firing_us or turns, and only one of them")
+        cycle = float(self.cycle * 1_000_000)
+        for turn in self.order:
+            if any(laser >= self.lasers for laser in turn.resting) or len(set(turn.resting)) >= self.lasers:
+                raise ValueError(f"turns: resting must be some of the lasers 0 to {self.lasers - 1}, and not all")
+            times = [
+                time
+                for laser, time in enumerate(per_laser(turn.firing_us, self.lasers, "firing_us"))
+                if laser not in turn.resting
+            ]
+            if min(times) < 0 or max(times) >= cycle:
                 raise ValueError(f"firing_us must lie within 0 and the cycle of {cycle:g} µs")
         if self.cycles_per_revolution < 1:
             raise ValueError("cycle_us must not be longer than a revolution")
@@ -106,9 +130,19 @@ class SpinningPattern(TurningPattern):
         return len(self.elevation_deg)
 
     @property
+    def order(self) -> tuple[Turn, ...]:
+        """The firings of the cycles in turn: one turn where all cycles are alike."""
+        return self.turns or (Turn(firing_us=self.firing_us),)
+
+    @property
+    def firings(self) -> tuple[int, ...]:
+        """How many lasers fire in the cycles of each turn."""
+        return tuple(self.lasers - len(set(turn.resting)) for turn in self.order)
+
+    @property
     def repeats(self) -> bool:
-        """Whether every revolution holds the same pulses: a whole number of cycles."""
-        return self.cycles_per_revolution.denominator == 1
+        """Whether every revolution holds the same pulses: a whole number of all turns."""
+        return (self.cycles_per_revolution / len(self.order)).denominator == 1
 
     def cycles(self, frame: int) -> range:
         """The cycles that start in revolution ``frame``, as numbers in the endless stream."""
@@ -124,53 +158,88 @@ def _revolution(pattern: SpinningPattern, frame: int) -> Pulses:
     cycles = pattern.cycles(frame)
     # Exact: in float64 the start of a late cycle would wander, and with it the cut between frames.
     start = float(cycles.start * pattern.cycle - frame / decimal(pattern.rotation_hz))
-    count = len(cycles) * pattern.lasers
-    laser = _laser_table(pattern)
-    has_origin = bool(np.any(laser["origin"]))
-    directions = np.empty((count, 3), np.float32)
-    origins = np.empty((count if has_origin else 0, 3), np.float32)
-    offsets, lasers = np.empty(count), np.empty(count, np.uint16)
-    azimuths, elevations = np.empty(count, np.float32), np.empty(count, np.float32)
-    turn = TURN * pattern.rotation_hz * (-1.0 if pattern.clockwise else 1.0)
-    _fire(
-        start,
-        float(pattern.cycle),
-        turn,
-        np.deg2rad(pattern.start_deg),
-        laser["number"],
-        laser["firing"],
-        laser["azimuth"],
-        laser["elevation"],
-        laser["direction"],
-        laser["origin"],
-        directions,
-        origins,
-        offsets,
-        lasers,
-        azimuths,
-        elevations,
+    table = _laser_table(pattern)
+    phase = cycles.start % len(pattern.order)
+    count = sum(pattern.firings[cycle % len(pattern.order)] for cycle in cycles)
+    out = _Fired(
+        np.empty((count, 3), np.float32),
+        np.empty((count if np.any(table.origin) else 0, 3), np.float32),
+        np.empty(count),
+        np.empty(count, np.uint16),
+        np.empty(count, np.float32),
+        np.empty(count, np.float32),
     )
+    turn = TURN * pattern.rotation_hz * (-1.0 if pattern.clockwise else 1.0)
+    head = _Head(start, float(pattern.cycle), turn, float(np.deg2rad(pattern.start_deg)), len(cycles), phase)
+    _fire(head, table, out)
     return Pulses(
-        directions=directions,
-        origins=origins if has_origin else None,
-        offsets=offsets,
-        lasers=lasers,
-        azimuths=azimuths,
-        elevations=elevations,
+        directions=out.directions,
+        origins=out.origins if len(out.origins) else None,
+        offsets=out.offsets,
+        lasers=out.lasers,
+        azimuths=out.azimuths,
+        elevations=out.elevations,
     )
 
 
-def _laser_table(pattern: SpinningPattern) -> dict[str, NDArray]:
-    """The lasers in firing order, seen with the head at azimuth 0 at the start of a cycle.
+class _Head(NamedTuple):
+    """How the head turns through the cycles of one revolution."""
 
-    direction, origin: shape (lasers, 3); the rest: shape (lasers,); seconds, radians and metres.
-    """
+    start: float
+    """[s] of the first cycle"""
+    cycle: float
+    """[s]"""
+    turn: float
+    """[rad/s]"""
+    begin: float
+    """[rad] at time 0"""
+    cycles: int
+    phase: int
+    """turn of the first cycle"""
+
+
+class _Lasers(NamedTuple):
+    """The lasers of all turns in firing order, seen with the head at azimuth 0 at the start of a cycle."""
+
+    first: NDArray[np.int64]
+    """where the lasers of each turn begin, and the end, shape (turns + 1,)"""
+    number: NDArray[np.uint16]
+    firing: NDArray[np.float64]
+    """[s], as all times; angles in radians, lengths in metres"""
+    azimuth: NDArray[np.float64]
+    elevation: NDArray[np.float64]
+    direction: NDArray[np.float64]
+    """shape (n, 3)"""
+    origin: NDArray[np.float64]
+    """shape (n, 3)"""
+
+
+class _Fired(NamedTuple):
+    """The columns of `Pulses`, to be filled."""
+
+    directions: NDArray[np.float32]
+    origins: NDArray[np.float32]
+    offsets: NDArray[np.float64]
+    lasers: NDArray[np.uint16]
+    azimuths: NDArray[np.float32]
+    elevations: NDArray[np.float32]
+
+
+def _laser_table(pattern: SpinningPattern) -> _Lasers:
+    tables = [_turn_table(pattern, turn) for turn in pattern.order]
+    first = np.cumsum([0, *(len(table[0]) for table in tables)])
+    return _Lasers(first, *(np.concatenate(column) for column in zip(*tables, strict=True)))
+
+
+def _turn_table(pattern: SpinningPattern, turn: Turn) -> tuple[NDArray, ...]:
+    """The columns of `_Lasers` for one turn."""
     count = pattern.lasers
-    firing = np.array(per_laser(pattern.firing_us, count, "firing_us")) * 1e-6
+    firing = np.array(per_laser(turn.firing_us, count, "firing_us")) * 1e-6
     order = np.argsort(firing, kind="stable").astype(np.uint16)
+    order = order[~np.isin(order, np.array(turn.resting, np.int64))]
     firing = firing[order]
-    turn = TURN * pattern.rotation_hz * (-1.0 if pattern.clockwise else 1.0)
-    waiting = turn * firing
+    spin = TURN * pattern.rotation_hz * (-1.0 if pattern.clockwise else 1.0)
+    waiting = spin * firing
     azimuth = np.deg2rad(per_laser(pattern.azimuth_deg, count, "azimuth_deg"))[order] + waiting
     azimuth -= TURN * np.rint(azimuth / TURN)
     elevation = np.deg2rad(pattern.elevation_deg)[order]
@@ -183,56 +252,34 @@ def _laser_table(pattern: SpinningPattern) -> dict[str, NDArray]:
         -up * height * s + left * c + ahead * np.sin(waiting),
         up * level + above,
     ]
-    return {
-        "number": order,
-        "firing": firing,
-        "azimuth": azimuth,
-        "elevation": elevation,
-        "direction": np.stack([level * c, level * s, height], 1),
-        "origin": np.stack(origin, 1),
-    }
+    return order, firing, azimuth, elevation, np.stack([level * c, level * s, height], 1), np.stack(origin, 1)
 
 
 @kernel
-def _fire(
-    start: float,
-    cycle: float,
-    turn: float,
-    begin: float,
-    number: NDArray,
-    firing: NDArray,
-    azimuth: NDArray,
-    elevation: NDArray,
-    direction: NDArray,
-    origin: NDArray,
-    directions: NDArray,
-    origins: NDArray,
-    offsets: NDArray,
-    lasers: NDArray,
-    azimuths: NDArray,
-    elevations: NDArray,
-) -> None:
+def _fire(head: Any, table: Any, out: Any) -> None:
     """Fill the pulses of one revolution: one sine and cosine a cycle, one small rotation a pulse."""
-    count = len(number)
-    has_origin = len(origins) > 0
-    for c in range(len(lasers) // count):
-        time = start + c * cycle
-        head = begin + turn * time
-        head -= TURN * np.rint(head / TURN)
-        cosine, sine = np.cos(head), np.sin(head)
-        for j in range(count):
-            i = c * count + j
-            x, y = direction[j, 0], direction[j, 1]
-            directions[i, 0] = cosine * x - sine * y
-            directions[i, 1] = sine * x + cosine * y
-            directions[i, 2] = direction[j, 2]
+    turns = len(table.first) - 1
+    has_origin = len(out.origins) > 0
+    i = 0
+    for c in range(head.cycles):
+        time = head.start + c * head.cycle
+        looking = head.begin + head.turn * time
+        looking -= TURN * np.rint(looking / TURN)
+        cosine, sine = np.cos(looking), np.sin(looking)
+        kind = (head.phase + c) % turns
+        for j in range(table.first[kind], table.first[kind + 1]):
+            x, y = table.direction[j, 0], table.direction[j, 1]
+            out.directions[i, 0] = cosine * x - sine * y
+            out.directions[i, 1] = sine * x + cosine * y
+            out.directions[i, 2] = table.direction[j, 2]
             if has_origin:
-                x, y = origin[j, 0], origin[j, 1]
-                origins[i, 0] = cosine * x - sine * y
-                origins[i, 1] = sine * x + cosine * y
-                origins[i, 2] = origin[j, 2]
-            offsets[i] = time + firing[j]
-            lasers[i] = number[j]
-            angle = head + azimuth[j]
-            azimuths[i] = angle - TURN if angle > np.pi else (angle + TURN if angle < -np.pi else angle)
-            elevations[i] = elevation[j]
+                x, y = table.origin[j, 0], table.origin[j, 1]
+                out.origins[i, 0] = cosine * x - sine * y
+                out.origins[i, 1] = sine * x + cosine * y
+                out.origins[i, 2] = table.origin[j, 2]
+            out.offsets[i] = time + table.firing[j]
+            out.lasers[i] = table.number[j]
+            angle = looking + table.azimuth[j]
+            out.azimuths[i] = angle - TURN if angle > np.pi else (angle + TURN if angle < -np.pi else angle)
+            out.elevations[i] = table.elevation[j]
+            i += 1

@@ -84,7 +84,8 @@ def model_of(sensor: Sensor) -> PacketModel:
     if sensor.packets not in MODELS:
         raise InputError(f"sensor {sensor.name}: packets {sensor.packets!r}: {nearest(sensor.packets, MODELS)}")
     model = MODELS[sensor.packets]
-    if not isinstance(sensor.pattern, SpinningPattern) or sensor.lasers != model.lasers:
+    pattern = sensor.pattern
+    if not isinstance(pattern, SpinningPattern) or sensor.lasers != model.lasers or pattern.turns:
         raise InputError.of(
             f"sensor {sensor.name}: packets {model.name}", f"need a spinning pattern of {model.lasers} lasers",
             f"{sensor.pattern.kind} of {sensor.lasers}",

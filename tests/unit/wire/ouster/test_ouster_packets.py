@@ -76,7 +76,7 @@ def test_range_is_counted_from_the_axis_and_reflectivity_is_a_white_walls_hundre
     assert not scan.fields["NEAR_IR"].any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from(["os0-128", "os1-32", "os1-64", "os1-32-rev7", "os2-128"]),
     how=st.sampled_from(FORMATS),

@@ -1,0 +1,4 @@
+"""Hesai packets, out and in.
+
+Inner: people use the names in `tussock`.
+"""

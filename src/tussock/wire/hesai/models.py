@@ -1,0 +1,161 @@
+"""The packets of Hesai's spinning LIDARs, as data: everything in which one model differs from another.
+
+A packet is a header, blocks of {azimuth, one {distance, reflectivity} a channel}, and a tail with mode, speed, date and
+time. A block holds one firing cycle of all channels (of which some may rest); with two returns two blocks share an
+azimuth, the last return first. All numbers are little-endian, distances in steps of 4 mm, azimuths in 0.01° clockwise.
+
+A block's time is that which the manuals count its firings from; the packet's is known by that of its last block. The
+azimuth of a block is that of the rotor at the block's time, so a channel looks at
+
+    azimuth of the block + azimuth offset of the channel + rotation from the block's time to the channel's firing
+
+which Hesai's drivers call the correction of firing times; those that leave it out are up to 0.2° off at 10 Hz.
+
+Sources: user manuals of the PandarXT-32 (sections 3.1.2 and appendix II), Pandar64 (the same), QT128C2X (3.1, appendix B)
+and Pandar128E3X (the same); layouts and firing times as in the decoders of tier4/nebula; checksums (CRC-32/MPEG-2) as
+in Hesai's SDK. Not confirmed by a recording. Motor speed is in rpm for the XT32 and the Pandar64 as their manuals say, and
+in 0.1 rpm for the others (unverified).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tussock.errors import InputError, nearest
+from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.sensor import Sensor
+
+__all__ = ["HESAI_PORT", "MODELS", "MODE_BYTES", "HesaiModel", "ReturnMode", "mode_of", "model_of"]
+
+ReturnMode = Literal["strongest", "last", "first", "dual"]
+HESAI_PORT = 2368
+DISTANCE_STEP_M = 0.004
+WHITE = 100.0
+"""reflectivity, in per cent, of a white wall met head-on"""
+MODE_BYTES: dict[ReturnMode, int] = {"first": 0x33, "strongest": 0x37, "last": 0x38, "dual": 0x39}
+FACTORY = 0x42
+_SEQUENCE, _SAFETY = 1, 4  # bits of the header's flags
+
+_RECEIVER_MODES: dict[str, ReturnMode] = {
+    "strongest": "strongest", "last": "last", "first": "first", "strongest+last": "dual",
+}  # fmt: skip
+
+_DATE = ("date", "u1", (6,))
+_CHECKED = [("crc_body", "<u4"), ("safety", "u1", (13,)), ("crc_safety", "<u4")]
+
+
+class HesaiModel(NamedTuple):
+    """What is particular to one model."""
+
+    name: str
+    lasers: int
+    blocks: int
+    confidence: bool
+    """whether a channel has a fourth byte"""
+    protocol: tuple[int, int] | None
+    """version of the packets; None: the Pandar64's short header has none"""
+    tail: tuple[tuple[object, ...], ...]
+    """the fields behind the blocks, as NumPy wants them"""
+    block_us: float
+    """from the start of a firing cycle to the time of its block"""
+    stamp_us: float
+    """from the time of the last block to that of the packet"""
+    year: int
+    """that the date counts years from"""
+    speed_unit_rpm: float
+    flags: int
+    modes: tuple[ReturnMode, ...]
+
+    @property
+    def packet(self) -> np.dtype:
+        """One packet as a NumPy record."""
+        unit: list[tuple[object, ...]] = [("distance", "<u2"), ("reflectivity", "u1")]
+        if self.confidence:
+            unit.append(("confidence", "u1"))
+        block = [("azimuth", "<u2"), ("units", unit, (self.lasers,))]
+        head = [("head", "u1", (8 if self.protocol is None else 12,)), ("blocks", block, (self.blocks,))]
+        return np.dtype([*head, *self.tail])
+
+    @property
+    def checked(self) -> bool:
+        """Whether packets carry checksums."""
+        return any(field[0] == "crc_body" for field in self.tail)
+
+    def cycles(self, mode: ReturnMode) -> int:
+        """Firing cycles in a packet."""
+        return self.blocks // 2 if mode == "dual" else self.blocks
+
+    def head(self, mode: ReturnMode) -> bytes:
+        """The first bytes of every packet."""
+        returns = 2 if mode == "dual" else 1
+        if self.protocol is None:
+            return bytes([0xEE, 0xFF, self.lasers, self.blocks, 0, 4, 0, 0])
+        first = 1 if mode == "dual" else 0
+        return bytes([0xEE, 0xFF, *self.protocol, 0, 0, self.lasers, self.blocks, first, 4, returns, self.flags])
+
+
+_ALL: tuple[ReturnMode, ...] = ("strongest", "last", "first", "dual")
+
+MODELS: dict[str, HesaiModel] = {
+    model.name: model
+    for model in (
+        HesaiModel(
+            "pandar-xt32", 32, 8, True, (6, 1),
+            (("reserved", "u1", (9,)), ("hot", "u1"), ("mode", "u1"), ("speed", "<u2"), _DATE, ("stamp", "<u4"),
+             ("factory", "u1"), ("sequence", "<u4")),
+            0.0, -5.632, 1900, 1.0, _SEQUENCE, ("strongest", "last", "dual"),
+        ),
+        HesaiModel(
+            "pandar-64", 64, 6, False, None,
+            (("reserved", "u1", (5,)), ("hot", "u1"), ("reserved_2", "u1", (2,)), ("speed", "<u2"), ("stamp", "<u4"),
+             ("mode", "u1"), ("factory", "u1"), _DATE),
+            500 / 9, 42.58, 2000, 1.0, 0, ("strongest", "last", "dual"),
+        ),
+        HesaiModel(
+            "qt128", 128, 2, True, (3, 2),
+            (*_CHECKED, ("reserved", "u1", (5,)), ("turn", "u1"), ("reserved_2", "u1", (6,)), ("mode", "u1"),
+             ("speed", "<u2"), _DATE, ("stamp", "<u4"), ("factory", "u1"), ("sequence", "<u4"), ("crc_tail", "<u4")),
+            0.0, -9.0, 1900, 0.1, _SEQUENCE | _SAFETY, _ALL,
+        ),
+        HesaiModel(
+            "pandar-128", 128, 2, False, (1, 4),
+            (*_CHECKED, ("reserved", "u1", (9,)), ("azimuth_state", "<u2"), ("state", "u1"), ("mode", "u1"),
+             ("speed", "<u2"), _DATE, ("stamp", "<u4"), ("factory", "u1"), ("sequence", "<u4"), ("crc_tail", "<u4")),
+            0.0, -3.148, 1900, 0.1, _SEQUENCE | _SAFETY, _ALL,
+        ),
+    )
+}  # fmt: skip
+"""Every model by the name that ``packets`` of a sensor's file gives."""
+
+
+def model_of(sensor: Sensor) -> HesaiModel:
+    """The packets that a sensor sends; an `InputError` where none are known for it."""
+    if sensor.packets not in MODELS:
+        raise InputError(f"sensor {sensor.name}: packets {sensor.packets!r}: {nearest(str(sensor.packets), MODELS)}")
+    model, pattern = MODELS[sensor.packets], sensor.pattern
+    if not isinstance(pattern, SpinningPattern) or sensor.lasers != model.lasers or not pattern.clockwise:
+        raise InputError.of(
+            f"sensor {sensor.name}: packets {model.name}",
+            f"need a spinning pattern of {model.lasers} lasers that turns clockwise",
+            f"{pattern.kind} of {sensor.lasers}",
+        )
+    if len(pattern.order) not in (1, model.blocks):
+        raise InputError.of(
+            f"sensor {sensor.name}: packets {model.name}", f"need cycles that take 1 turn or {model.blocks}",
+            len(pattern.order),
+        )  # fmt: skip
+    return model
+
+
+def mode_of(sensor: Sensor) -> ReturnMode:
+    """The return mode of a sensor's packets, from that of its receiver."""
+    model, mode = model_of(sensor), _RECEIVER_MODES.get(str(sensor.receiver.mode))
+    if mode is None or mode not in model.modes:
+        allowed = ", ".join(name for name, known in _RECEIVER_MODES.items() if known in model.modes)
+        raise InputError.of(
+            "receiver.mode", f"packets of a {model.name} carry {allowed}", str(sensor.receiver.mode),
+            "set receiver.mode to one of them",
+        )  # fmt: skip
+    return mode
