@@ -50,7 +50,6 @@ def test_packets_are_taken_apart(capture: tuple[str, Path]) -> None:
 
 
 def test_every_pulse_is_read(capture: tuple[str, Path]) -> None:
-    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
     name, path = capture
     unit = UNITS[name]
     pulses = load_pulses(path)

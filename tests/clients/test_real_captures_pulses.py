@@ -18,18 +18,17 @@ from tussock.learn.through_box import through_box
 from tussock.plots.range_spread import plot_range_spread
 
 CAPTURES = {
-    # file: revolutions (the last may be a part), lasers, step [m], share of pulses with a return
+    # file: revolutions (the last may be a part, of the VLP-32C two firings), lasers, step [m], share of pulses with a return
     "velodyne/vls128_static/packets.pcap": (4, 128, 0.004, 0.91),
-    "velodyne/vlp32c_static/packets.pcap": (5, 32, 0.004, 0.90),
+    "velodyne/vlp32c_static/packets.pcap": (6, 32, 0.004, 0.90),
     "velodyne/hdl32e_moving.pcap": (3, 32, 0.002, 0.76),
+    "velodyne/vlp16_static_with_gaps.pcap": (14, 16, 0.002, 0.529),
 }
 HEDGE = (-13.0, -3.0, -1.2, -7.5, 14.0, 1.2)
 """beside the road of the VLS-128's recording"""
 ROAD = (-6.0, 5.0, -2.6, 0.0, 20.0, -1.6)
 DESKS = (0.0, -5.0, -0.5, 8.0, -1.0, 2.0)
 """clutter in the room of the VLP-32C's recording"""
-
-pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 
 @pytest.fixture(scope="module", params=CAPTURES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.scans import ModelOption
+from tussock.cli.scans import ModelOption, UnitOption
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ __all__ = ["compare"]
 
 
 def compare(
-    real: Annotated[Path, typer.Argument(help="The real scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    real: Annotated[
+        Path, typer.Argument(help="The real scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
+    ],
     simulated: Annotated[Path, typer.Argument(help="The simulated scan, with its pulses without return (--misses).")],
     angle_deg: Annotated[float, typer.Option(help="Width of an angle bin [deg].")] = 0.09,
     range_m: Annotated[float, typer.Option(help="Width of a range bin [m].")] = 0.002,
@@ -28,6 +30,9 @@ def compare(
         bool, typer.Option("--returns-only", help="Leave pulses without return out, where a file has none.")
     ] = False,
     model: ModelOption = None,
+    unit: UnitOption = None,
+    simulated_model: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None,
+    simulated_unit: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None,
     turns: Annotated[str | None, typer.Option(help="Revolutions of the real scan, as 0,1 or 0-2.")] = None,
     simulated_turns: Annotated[str | None, typer.Option(help="Revolutions of the simulated scan.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw both to this PNG.")] = None,
@@ -51,9 +56,8 @@ def compare(
         check_picture(picture, force=force)
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
-        one = open_scan(real, model=model, turns=turns)
-        of_two = model if simulated.suffix.lower() == ".pcap" else None
-        two = open_scan(simulated, model=of_two, turns=simulated_turns)
+        one = open_scan(real, model=model, unit=unit, turns=turns)
+        two = open_scan(simulated, model=simulated_model, unit=simulated_unit, turns=simulated_turns)
     if corners is not None:
         one, two = (through_box(pulses, corners) for pulses in (one, two))
     if not returns_only:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
+from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption, UnitOption
 from tussock.errors import InputError, nearest
 
 __all__ = ["learn"]
@@ -16,7 +16,9 @@ _PARTITIONS = ("voxels", "two-means", "growing")
 
 
 def learn(
-    capture: Annotated[Path, typer.Argument(help="A scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    capture: Annotated[
+        Path, typer.Argument(help="A scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write (.volumes).")],
     voxel_m: Annotated[
         float | None,
@@ -31,6 +33,7 @@ def learn(
     origin: OriginOption = None,
     trajectory: PathOption = None,
     model: ModelOption = None,
+    unit: UnitOption = None,
     turns: TurnsOption = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the volumes as ellipsoids to this PNG.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
@@ -58,7 +61,7 @@ def learn(
         check_picture(picture, force=force)
     corners = None if box is None else parse_box(box)
     with waiting("reading", quiet=as_json):
-        pulses = open_scan(capture, origin, trajectory, model, turns)
+        pulses = open_scan(capture, origin=origin, trajectory=trajectory, model=model, unit=unit, turns=turns)
     doing = "learning" if voxel_m is not None else "choosing the size and learning"
     notes: list[str] = []
     with waiting(doing, quiet=as_json) as learned:

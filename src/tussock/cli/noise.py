@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption
+from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption, UnitOption
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,12 +18,15 @@ __all__ = ["noise"]
 
 
 def noise(
-    capture: Annotated[Path, typer.Argument(help="A scan: .pcap, KITTI .bin, or a file of a frame or of points.")],
+    capture: Annotated[
+        Path, typer.Argument(help="A scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
+    ],
     box: Annotated[str, typer.Option(help="Where the vegetation is: x0,y0,z0,x1,y1,z1 [m], in the scan's frame.")],
     window_deg: Annotated[float, typer.Option(help="Neighbours lie within this angle to either side [deg].")] = 1.0,
     origin: OriginOption = None,
     trajectory: PathOption = None,
     model: ModelOption = None,
+    unit: UnitOption = None,
     turns: TurnsOption = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw it to this PNG.")] = None,
     match: Annotated[
@@ -65,7 +68,7 @@ def noise(
     corners = parse_box(box)
     inside = None if match_box is None else parse_box(match_box)
     with waiting("reading", quiet=as_json):
-        pulses = open_scan(capture, origin, trajectory, model, turns)
+        pulses = open_scan(capture, origin=origin, trajectory=trajectory, model=model, unit=unit, turns=turns)
     spread = measure_range_spread(pulses, corners, window=float(np.deg2rad(window_deg)))
     found = None
     if match is not None and out is not None and sensor is not None:

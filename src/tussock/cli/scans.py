@@ -12,7 +12,7 @@ from tussock.errors import InputError
 if TYPE_CHECKING:
     from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["ModelOption", "OriginOption", "PathOption", "TurnsOption", "open_scan", "parse_box"]
+__all__ = ["ModelOption", "OriginOption", "PathOption", "TurnsOption", "UnitOption", "open_scan", "parse_box"]
 
 OriginOption = Annotated[
     str | None, typer.Option("--origin", help="x,y,z that all points of a file from elsewhere were measured from [m].")
@@ -21,7 +21,10 @@ PathOption = Annotated[
     Path | None, typer.Option("--trajectory", help="Where points were measured from over time: a TUM or CSV file.")
 ]
 ModelOption = Annotated[
-    str | None, typer.Option("--model", help="The sensor of a capture whose packets do not name it, as hdl-64e-s3.")
+    str | None, typer.Option("--model", help="The sensor of a capture, as hdl-64e-s3; it wins over what packets say.")
+]
+UnitOption = Annotated[
+    str | None, typer.Option("--unit", help="One of several sensors in a capture, as 192.168.1.201 or …201:2368.")
 ]
 TurnsOption = Annotated[
     str | None, typer.Option("--turns", help="Revolutions to use, from 0, as 0,1 or 0-2; all if not given.")
@@ -43,10 +46,11 @@ def parse_box(text: str) -> list[float]:
 
 
 def open_scan(
-    path: Path, origin: str | None = None, trajectory: Path | None = None, model: str | None = None,
-    turns: str | None = None,
+    path: Path, *, origin: str | None = None, trajectory: Path | None = None, model: str | None = None,
+    unit: str | None = None, turns: str | None = None,
 ) -> MeasuredPulses:  # fmt: skip
-    """The pulses of a file, read as the options say."""
+    """The pulses of a file, read as the options say; what a capture lacks is said."""
+    from tussock.cli.console import note
     from tussock.learn.readers.read_pulses import load_pulses
     from tussock.poses import Trajectory
 
@@ -56,6 +60,8 @@ def open_scan(
         origin=start,
         trajectory=None if trajectory is None else Trajectory.load(trajectory),
         model=model,
+        unit=unit,
+        say=note,
         turns=None if turns is None else _numbers(turns),
     )
 

@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from tussock.cli.scans import ModelOption, UnitOption
+
 __all__ = ["view"]
 
 
 def view(
-    files: Annotated[list[Path], typer.Argument(help="Frame files, folders of them, or KITTI data sets.")],
+    files: Annotated[list[Path], typer.Argument(help="Frame files, folders of them, captures, or KITTI data sets.")],
     scene: Annotated[str | None, typer.Option(help="Also show this scene: a file or a ready scene.")] = None,
+    model: ModelOption = None,
+    unit: UnitOption = None,
     color: Annotated[str, typer.Option(help="range, intensity, height, label or return.")] = "range",
     port: Annotated[int, typer.Option(help="Port to serve the page at.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to serve at; 0.0.0.0 for other machines too.")] = "127.0.0.1",
@@ -21,13 +25,13 @@ def view(
     """Look at frames in the browser: turn, colour, and move through time."""
     import webbrowser
 
-    from tussock.cli.console import out
+    from tussock.cli.console import note, out
     from tussock.cli.interrupt import going_on
     from tussock.cli.sources import open_scene
     from tussock.datasets.recordings import open_recordings
     from tussock.viewer import Viewer
 
-    frames = open_recordings(files)
+    frames = open_recordings(files, model=model, unit=unit, say=note)
     shown = Viewer(
         frames, scene=open_scene(scene) if scene else None, color=color, host=host, port=port,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -6,7 +6,7 @@ the LIDAR from ``poses.txt`` and ``Tr``, in the axes of the first camera turned 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,42 +15,35 @@ from numpy.typing import NDArray
 
 from tussock.cameras.lenses.lens import OPTICAL
 from tussock.errors import InputError
-from tussock.extras import load_extra
 from tussock.files.contents import Contents, frame_of
 from tussock.files.formats import FORMATS, format_of, load_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.wire.captures.datagrams import warn
+from tussock.wire.firing_frames import frames_of
+from tussock.wire.read_firings import CAPTURE_SUFFIXES, read_firings
 
 __all__ = ["open_recordings"]
 
 
-def open_recordings(paths: Sequence[Path]) -> list[Frame]:
-    """All frames at these paths; each path is a frame file, a folder of them or a KITTI data set."""
+def open_recordings(
+    paths: Sequence[Path], *, model: str | None = None, unit: str | None = None, say: Callable[[str], None] = warn
+) -> list[Frame]:
+    """All frames at these paths; each path is a frame file, a folder of them, a capture or a KITTI data set.
+
+    ``model`` and ``unit`` are those of `tussock.wire.read_firings`; what a capture lacks is told to ``say``.
+    """
     frames: list[Frame] = []
     for path in paths:
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
         if path.is_dir():
             frames += _in_folder(path)
-        elif path.suffix.lower() == ".pcap":
-            frames += _capture(path)
+        elif path.suffix.lower() in CAPTURE_SUFFIXES:
+            frames += frames_of(read_firings(path, model=model, unit=unit, say=say))
         else:
-            format_of(path, also=(".pcap",))
+            format_of(path, also=CAPTURE_SUFFIXES)
             frames.append(load_frame(path))
-    return frames
-
-
-def _capture(path: Path) -> list[Frame]:
-    """The revolutions in a recording of packets, through somebody else's driver."""
-    decoder = load_extra("velodyne_decoder", extra="view", purpose="reading packets")
-    frames = []
-    for stamp, points in decoder.read_pcap(str(path), as_pcl_structs=True):
-        fields = {name: points[name] for name in ("x", "y", "z", "intensity", "ring")}
-        fields["time"] = points["time"].astype(np.float64) + float(getattr(stamp, "device", stamp))
-        frame = frame_of(Contents(fields), path)
-        frames.append(replace(frame, meta={"start_s": float(fields["time"].min(initial=np.inf))}))
-    if not frames:
-        raise InputError(f"{path}: holds no whole revolution of a known sensor")
     return frames
 
 

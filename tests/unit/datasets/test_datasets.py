@@ -313,7 +313,7 @@ def test_a_folder_that_cannot_be(tmp_path):
 
 def test_what_cannot_be_looked_at_names_all_that_can(tmp_path):
     (tmp_path / "notes.md").write_text("no points")
-    with pytest.raises(InputError, match=r"unknown file format '\.md'.*\.pcap, \.pcd"):
+    with pytest.raises(InputError, match=r"unknown file format '\.md'.*\.pcap, \.pcapng, \.pcd"):
         open_recordings([tmp_path / "notes.md"])
     with pytest.raises(InputError, match="no such file or folder"):
         open_recordings([tmp_path / "gone.pcd"])

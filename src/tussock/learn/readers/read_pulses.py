@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 from tussock.errors import InputError
 from tussock.files.formats import format_of
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.readers.captures import pulses_of_capture
 from tussock.learn.readers.point_files import pulses_of_kitti, pulses_of_points
-from tussock.learn.readers.velodyne_capture import pulses_of_capture
 from tussock.poses import Trajectory
 from tussock.scene_files.volume_file import VOLUME_SUFFIX
+from tussock.wire.captures.datagrams import warn
+from tussock.wire.read_firings import CAPTURE_SUFFIXES
 
 __all__ = ["load_pulses"]
 
@@ -25,14 +27,17 @@ def load_pulses(
     origin: ArrayLike | None = None,
     trajectory: Trajectory | None = None,
     model: str | None = None,
+    unit: str | None = None,
     turns: Sequence[int] | None = None,
     reach: float | None = None,
+    say: Callable[[str], None] = warn,
 ) -> MeasuredPulses:
-    """Read pulses from a capture (.pcap), a KITTI scan (.bin), or any file that holds a frame or points.
+    """Read pulses from a capture (.pcap, .pcapng), a KITTI scan (.bin), or any file that holds a frame or points.
 
     ``origin`` [m] or ``trajectory`` says where points from elsewhere were measured from; ``model`` names the sensor
-    of a capture that does not; ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
-    has certainly met nothing (a frame knows its sensor's; otherwise the farthest return).
+    of a capture and wins over what its packets say; ``unit`` chooses among several sensors in it; ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
+    has certainly met nothing (a frame knows its sensor's; otherwise the farthest return). What a capture lacks is told to ``say``, a
+    line each; a `CaptureWarning` unless told otherwise.
     """
     path = Path(path)
     start = None
@@ -49,18 +54,19 @@ def load_pulses(
         raise InputError(
             f"{path}: is a file of volumes, not a scan; scan a scene that holds it (`volumes = ...`) first"
         )
-    if suffix not in (".pcap", ".pcapng"):
-        format_of(path, also=(".pcap",))
-        if model is not None:
-            raise InputError(f"model: goes with a capture (.pcap), not with {path.name}")
+    if suffix not in CAPTURE_SUFFIXES:
+        format_of(path, also=CAPTURE_SUFFIXES)
+        for name, given in (("model", model), ("unit", unit)):
+            if given is not None:
+                raise InputError(f"{name}: goes with a capture (.pcap), not with {path.name}")
     if not path.is_file():
         raise InputError(f"{path}: no such file" if not path.is_dir() else f"{path}: is a folder, not a file")
     if path.stat().st_size == 0:
         raise InputError(f"{path}: is empty")
-    if suffix in (".pcap", ".pcapng"):
+    if suffix in CAPTURE_SUFFIXES:
         if start is not None:
             raise InputError("origin: a capture is in the sensor's coordinates; give a trajectory, or nothing")
-        pulses = pulses_of_capture(path, model=model, trajectory=trajectory, reach=reach)
+        pulses = pulses_of_capture(path, model=model, unit=unit, trajectory=trajectory, reach=reach, say=say)
     elif suffix == ".bin":
         if start is not None or trajectory is not None:
             raise InputError("origin: a KITTI scan is in the sensor's coordinates; leave origin and trajectory out")

@@ -56,8 +56,8 @@ class Losses:
     other: int = 0
     """whole records that are no UDP: nothing is lost with them"""
 
-    def notes(self, path: Path) -> list[str]:
-        """A line for everything that is wrong, none for a sound capture."""
+    def notes(self, path: Path | None) -> list[str]:
+        """A line for everything that is wrong, none for a sound capture; each names the file where it is given."""
         found = []
         if self.cut_after is not None:
             found.append(f"ends in the middle of record {self.cut_after + 1}; the {self.cut_after} before it are read")
@@ -71,7 +71,7 @@ class Losses:
         ):
             if count:
                 found.append(f"{count} {text}")
-        return [f"{path}: {text}" for text in found]
+        return found if path is None else [f"{path}: {text}" for text in found]
 
 
 class Sender(NamedTuple):

@@ -121,6 +121,7 @@ class PacketEncoder:
         blocks = turned + ((starts - first)[:, None] + np.maximum(self.layout.block_cycle, 0)) * per_cycle
         if not self._pattern.clockwise:
             blocks = -blocks
+        blocks = blocks - self._pattern.start_deg / 360.0  # the wire's azimuth grows clockwise
         azimuths = np.floor(blocks % 1.0 * 36000 + 0.5).astype(np.int64) % 36000
 
         cycle = self._pattern.cycle
