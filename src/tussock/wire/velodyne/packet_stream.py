@@ -36,9 +36,9 @@ from tussock.wire.velodyne.recognise import (
 )
 from tussock.wire.velodyne.told_calibration import Told, is_catalogues, told_calibration
 
-__all__ = ["PacketStream", "data_packets", "order_packets", "stream_of"]
+__all__ = ["FIRST_FLAG", "PacketStream", "data_packets", "order_packets", "stream_of"]
 
-_FIRST_FLAG = b"\xff\xee"
+FIRST_FLAG = b"\xff\xee"
 _HOUR = 3_600_000_000  # [µs]
 _MIXED = 1_000_000
 """[µs] within which packets may have come in another order than they were sent"""
@@ -80,7 +80,7 @@ class PacketStream:
 
 def data_packets(found: Datagrams, unit: str | None, say: Say) -> Datagrams:
     """The data packets of one Velodyne among datagrams."""
-    ours = found.select(found.begins(_FIRST_FLAG))
+    ours = found.select(found.begins(FIRST_FLAG))
     whole = ours.select(ours.size == PACKET_BYTES)
     if not len(whole):
         other = f"only {len(found)} other datagrams" if len(found) else "none"

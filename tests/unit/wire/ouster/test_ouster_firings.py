@@ -1,0 +1,105 @@
+"""Firings of an Ouster: every pulse of its frames, with or without return, and of recordings of real units."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gappy_frames import gappy_frame
+from real_recordings import recorded
+from tussock.errors import InputError
+from tussock.sensors.catalogue import load_sensor
+from tussock.sensors.ouster_unit import read_unit
+from tussock.wire.captures.capture_writer import CaptureWriter, Flow
+from tussock.wire.captures.datagrams import read_datagrams
+from tussock.wire.ouster.read import read_ouster
+from tussock.wire.packets import EPOCH
+from tussock.wire.read_firings import read_firings
+from tussock.wire.recording import open_recording
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("os1-64", "strongest"),
+        ("os1-32-rev7", "strongest+last"),
+        ("os0-128", "strongest"),
+        ("os2-128", "strongest+last"),
+    ],
+)
+def test_gaps_of_any_shape(tmp_path: Path, name: str, mode: str) -> None:
+    sensor = load_sensor(name).with_(**{"receiver.mode": mode})
+    for case in range(4):
+        rng = np.random.default_rng([case, len(name)])
+        made = [gappy_frame(sensor, number, rng) for number in range(2)]
+        with open_recording(tmp_path / "run.pcap", sensor, force=True) as run:
+            for frame, _ in made:
+                run.write(frame)
+        notes: list[str] = []
+        found = read_firings(tmp_path / "run.pcap", say=notes.append)
+        assert notes == []
+        pulses = [sensor.pulses(number) for number in range(2)]
+        fired = sum(len(part) for part in pulses)
+        assert len(found) == fired
+        # All lasers of a column fire at once; the frame has them in the order of their numbers.
+        np.testing.assert_array_equal(found.lasers, np.concatenate([part.lasers for part in pulses]))
+        np.testing.assert_array_equal(found.turns, np.repeat([0, 1], [len(part) for part in pulses]))
+        azimuth = np.concatenate([part.azimuths for part in pulses])
+        assert np.abs(np.angle(np.exp(1j * (found.azimuths - azimuth)))).max() < 1e-4
+        times = np.concatenate([n * sensor.frame_period + p.offsets for n, p in enumerate(pulses)])
+        assert np.abs(found.times - EPOCH - times).max() < 1e-6
+        steps = np.concatenate([truth["strongest"] for _, truth in made]) * sensor.receiver.range_step_m
+        first = np.nan_to_num(found.ranges[:, 0])
+        np.testing.assert_array_equal(first > 0, steps > 0)
+        assert np.abs(first - steps).max() < 0.0011
+
+
+@pytest.mark.parametrize("name", ["OS-0-32-U1_v2.2.0_1024x10", "OS-1-128_v2.3.0_1024x10_lb_n3"])
+def test_real_units(name: str) -> None:
+    path = recorded(f"ouster/{name}.pcap")
+    found = read_firings(path)
+    scans = list(read_ouster(path))
+    xyz = np.concatenate([scan.xyz()[:, scan.status > 0].transpose(1, 0, 2).reshape(-1, 3) for scan in scans])
+    hit = np.isfinite(found.ranges[:, 0])
+    np.testing.assert_array_equal(hit, np.any(xyz != 0, axis=1))
+    np.testing.assert_allclose((found.origins + found.directions * found.ranges[:, :1])[hit], xyz[hit], atol=1e-9)
+    assert len(found) == sum(int((scan.status > 0).sum()) for scan in scans) * scans[0].unit.lasers
+    # The recorder's clock, though the sensor counted from when it was switched on.
+    assert abs(found.times - read_datagrams(path).times[0]).max() < 1.0
+    rise = [np.median(found.directions[found.rings == ring, 2]) for ring in range(scans[0].unit.lasers)]
+    assert (np.diff(rise) > 0).all()
+
+
+def test_metadata_is_needed_and_may_be_named(tmp_path: Path) -> None:
+    sensor = load_sensor("os1-32")
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        run.write(gappy_frame(sensor, 0, np.random.default_rng(0))[0])
+    good = read_firings(tmp_path / "run.pcap")
+    (tmp_path / "run.json").rename(tmp_path / "unit of mine.json")
+    with pytest.raises(
+        InputError, match=r"Ouster's packets need the metadata of their unit; lay it beside as run\.json"
+    ):
+        read_firings(tmp_path / "run.pcap")
+    for model in (str(tmp_path / "unit of mine.json"), "os1-32"):
+        np.testing.assert_array_equal(read_firings(tmp_path / "run.pcap", model=model).ranges, good.ranges)
+    with pytest.raises(InputError, match="is it the metadata of this recording"):
+        read_firings(tmp_path / "run.pcap", model="os1-128")
+
+
+def test_columns_that_are_missing_are_said(tmp_path: Path) -> None:
+    sensor = load_sensor("os1-32")
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        for number in range(3):
+            run.write(gappy_frame(sensor, number, np.random.default_rng(0))[0])
+    found = read_datagrams(tmp_path / "run.pcap")
+    data = found.select(found.port == 7502)
+    kept = np.setdiff1d(np.arange(len(data)), [70, 80, 81])
+    with (tmp_path / "less.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(data.payloads()[kept], data.times[kept], 7502))
+    unit = read_unit(tmp_path / "run.json")
+    notes: list[str] = []
+    less = read_firings(tmp_path / "less.pcap", model=str(tmp_path / "run.json"), say=notes.append)
+    assert notes == [f"{tmp_path / 'less.pcap'}: {3 * unit.columns_per_packet} columns are missing"]
+    assert len(less) == (3 * unit.columns - 3 * unit.columns_per_packet) * unit.lasers
