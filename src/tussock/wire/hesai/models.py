@@ -37,6 +37,7 @@ WHITE = 100.0
 MODE_BYTES: dict[ReturnMode, int] = {"first": 0x33, "strongest": 0x37, "last": 0x38, "dual": 0x39}
 FACTORY = 0x42
 _SEQUENCE, _SAFETY = 1, 4  # bits of the header's flags
+_CONFIDENCE = 16  # reserved in the QT128's manual; Hesai's SDK takes channels for three bytes without it
 
 _RECEIVER_MODES: dict[str, ReturnMode] = {
     "strongest": "strongest", "last": "last", "first": "first", "strongest+last": "dual",
@@ -117,7 +118,7 @@ MODELS: dict[str, HesaiModel] = {
             "qt128", 128, 2, True, (3, 2),
             (*_CHECKED, ("reserved", "u1", (5,)), ("turn", "u1"), ("reserved_2", "u1", (6,)), ("mode", "u1"),
              ("speed", "<u2"), _DATE, ("stamp", "<u4"), ("factory", "u1"), ("sequence", "<u4"), ("crc_tail", "<u4")),
-            0.0, -9.0, 1900, 0.1, _SEQUENCE | _SAFETY, _ALL,
+            0.0, -9.0, 1900, 0.1, _SEQUENCE | _SAFETY | _CONFIDENCE, _ALL,
         ),
         HesaiModel(
             "pandar-128", 128, 2, False, (1, 4),
