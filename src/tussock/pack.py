@@ -16,27 +16,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import stat
-import tempfile
 import weakref
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import numpy as np
 
-from tussock.errors import InputError, OutputError
+from tussock.errors import InputError, OutputError, reason
+from tussock.leftovers import note_finished
+from tussock.limits import check_memory
 from tussock.poses import Pose, Trajectory
+from tussock.reach import Reach
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
 from tussock.scene_files.scene_file import load_scene
 from tussock.scene_files.scene_save import save_scene
 from tussock.sensors.sensor import Sensor
 from tussock.version import VERSION
-from tussock.whole_files import check_writable, whole_file
+from tussock.whole_files import TemporaryFolder, check_writable, scratch_folder, whole_file
 
 __all__ = ["Packed", "load_pack", "save_pack", "unpack"]
 
@@ -44,8 +46,6 @@ _FORMAT, _VERSION = "tussock pack", 1
 _MANIFEST = "manifest.json"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\- ]*(/[A-Za-z0-9_][A-Za-z0-9_.\- ]*)*")
 _MOST_MANIFEST = 64 * 2**20
-_SWELL = 100
-"""times its compressed size that an archive above 64 MiB may grow to; meshes come to 2 to 10"""
 _PIECE = 2**20
 
 
@@ -73,8 +73,7 @@ def save_pack(
     if path.suffix.lower() != ".tussock":
         raise OutputError(f"{path}: a pack ends in .tussock; name it {path.with_suffix('.tussock').name}")
     check_writable(path, force=force)
-    with tempfile.TemporaryDirectory(prefix="tussock-pack-") as scratch:
-        folder = Path(scratch)
+    with scratch_folder(path) as folder:
         save_scene(scene, folder / "scene.toml")
         if sensor is not None:
             _save_sensor(sensor, folder)
@@ -107,42 +106,55 @@ def unpack(path: Path, folder: Path, *, force: bool = False) -> list[Path]:
         raise OutputError(f"{folder}: is a file; name a folder")
     if folder.exists() and any(folder.iterdir()) and not force:
         raise OutputError(f"{folder}: is not empty; choose another folder or pass --force")
-    with _opened(path) as archive:
+    with _opened(path) as archive, scratch_folder(folder) as scratch:
         manifest = _checked(archive, path)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=_parent(folder)) as scratch:
-            _extract(archive, manifest, Path(scratch), path)
-            (Path(scratch) / _MANIFEST).write_bytes(_manifest_text(archive, path))
-            try:
-                written = []
-                for file in sorted(f for f in Path(scratch).rglob("*") if f.is_file()):
-                    target = folder / file.relative_to(scratch)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    written.append(file.replace(target))
-            except OSError as error:
-                raise OutputError(f"{folder}: cannot be written ({error})") from None
-    return written
+        whole = scratch / "whole"
+        whole.mkdir()
+        _extract(archive, manifest, whole, path)
+        (whole / _MANIFEST).write_bytes(_manifest_text(archive, path))
+        names = [file.relative_to(whole) for file in sorted(whole.rglob("*")) if file.is_file()]
+        if folder.exists() and any(folder.iterdir()):
+            for name in names:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (whole / name).replace(folder / name)
+        else:
+            if folder.exists():
+                folder.rmdir()
+            whole.rename(folder)
+    note_finished(folder)
+    return [folder / name for name in names]
 
 
 def load_pack(path: Path) -> Packed:
     """Read a pack without leaving files behind."""
-    folder = Path(tempfile.mkdtemp(prefix="tussock-pack-"))
-    try:
-        with _opened(path) as archive:
-            manifest = _checked(archive, path)
-            _extract(archive, manifest, folder, path)
-        found = _read(folder, manifest, path)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with _opened(path) as archive:
+        manifest = _checked(archive, path)
+        try:
+            folder = TemporaryFolder()
+        except OSError as error:
+            raise OutputError(
+                f"no temporary folder can be made ({reason(error)}); set TMPDIR to one with room"
+            ) from None
+        try:
+            _extract(archive, manifest, folder.path, path)
+            found = _read(folder.path, manifest, path)
+        except OSError as error:
+            folder.close()
+            raise OutputError(
+                f"{folder.path}: cannot be written ({reason(error)}); set TMPDIR to a folder with room"
+            ) from None
+        except BaseException:
+            folder.close()
+            raise
     # The sensor's pattern may read its table later: the folder lives as long as what was packed.
-    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(found, folder.close)
     return found
 
 
 def _read(folder: Path, manifest: dict[str, Any], path: Path) -> Packed:
     entries = manifest["entries"]
     try:
-        scene = load_scene(folder / "scene.toml")
+        scene = load_scene(folder / "scene.toml", reach=Reach(folder))
         sensor = _load_sensor(folder) if "sensor.json" in entries else None
         place = Trajectory.load(folder / "path.tum") if "path.tum" in entries else None
     except InputError as error:
@@ -166,11 +178,13 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
-    if not path.exists():
-        raise InputError("no such file", source=path)
     try:
         return zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+    except FileNotFoundError:
+        raise InputError("no such file", source=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({reason(error)})", source=path) from None
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InputError(f"is cut short, damaged or no pack ({error})", source=path) from None
 
 
@@ -201,13 +215,16 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     names = [entry.filename for entry in entries]
     for entry in entries:
         _refuse_unsafe(entry, path)
-    if len(set(map(str.lower, names))) != len(names):
-        twice = next(name for name in names if sum(n.lower() == name.lower() for n in names) > 1)
+    times = Counter(map(str.lower, names))
+    if len(times) != len(names):
+        twice = next(name for name in names if times[name.lower()] > 1)
         raise InputError(f"{twice}: is there twice", source=path)
     swollen = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
-    if swollen > 64 * 2**20 and swollen > _SWELL * packed:
-        raise InputError(f"would grow from {packed:,} to {swollen:,} bytes; no honest pack does", source=path)
+    try:
+        check_memory(swollen, packed)
+    except InputError as error:
+        raise error.within(path) from None
     if packed > path.stat().st_size:
         raise InputError("its entries overlap; no honest pack's do", source=path)
     text = _manifest_text(archive, path)
@@ -220,10 +237,11 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             raise ValueError("not a manifest")
         int(manifest["seed"])
         manifest["scene"].get("fingerprint")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        version = manifest["version"]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError(f"{_MANIFEST}: cannot be understood ({error})", source=path) from None
-    if manifest["version"] != _VERSION:
-        raise InputError.of("version", f"must be {_VERSION}", manifest["version"], "use a newer tussock", source=path)
+    if version != _VERSION:
+        raise InputError.of("version", f"must be {_VERSION}", version, "use a newer tussock", source=path)
     for name in sorted(set(names) - {_MANIFEST} - set(known)):
         raise InputError(f"{name}: is not in the manifest", source=path)
     for name in sorted(set(known) - set(names)):

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
+from tussock.limits import read_text
 
 __all__ = ["Pose", "Trajectory", "check_covered"]
 
@@ -151,10 +152,7 @@ class Trajectory:
         The columns of a CSV file are time_s (or t), x, y, z, and qx, qy, qz, qw or any of roll_deg, pitch_deg,
         yaw_deg.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot be read as a trajectory ({error})", source=path) from None
+        text = read_text(Path(path))
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         if not lines:
             raise InputError("holds no poses", source=path)

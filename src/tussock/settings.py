@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
 from tussock.errors import InputError, nearest
+from tussock.limits import read_text
 
 __all__ = ["Settings", "read_toml"]
 
@@ -66,14 +67,10 @@ class Settings(BaseModel, metaclass=_OneLineErrors):
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; a missing or broken one is an `InputError`."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", source=path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, not a file", source=path) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", source=path) from None
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(read_text(path))
+    except RecursionError:
+        raise InputError("is nested too deeply", source=path) from None
+    except ValueError as error:  # tomllib's own, and numbers of thousands of digits
         raise InputError(f"not valid TOML: {error}", source=path) from None
 
 

@@ -14,6 +14,7 @@ import hashlib
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,16 @@ from pathlib import Path
 from tussock.errors import OutputError, reason, shorten
 from tussock.leftovers import left_until, note_finished
 
-__all__ = ["check_folder", "check_writable", "clear_parts", "part_of", "whole_file", "whole_folder"]
+__all__ = [
+    "TemporaryFolder",
+    "check_folder",
+    "check_writable",
+    "clear_parts",
+    "part_of",
+    "scratch_folder",
+    "whole_file",
+    "whole_folder",
+]
 
 _SUFFIX = ".tussock.part"
 _LONGEST_NAME = 255  # [bytes] of every common file system
@@ -107,6 +117,43 @@ def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
         raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     finally:
         _let_go(part, lock)
+
+
+@contextmanager
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` for what is needed while it is made; it goes with the block, or with the next maker."""
+    part, lock = part_of(path.with_name(f"{path.name}.scratch")), None
+    try:
+        with left_until(part):
+            lock = _new_folder(part, path)
+            yield part
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+    finally:
+        _let_go(part, lock)
+
+
+class TemporaryFolder:
+    """A folder among the system's temporary files, that goes when it is closed, or when the next one is made."""
+
+    def __init__(self) -> None:
+        place = Path(tempfile.gettempdir())
+        for old in place.glob(f"tussock-*{_SUFFIX}"):
+            with suppress(OSError, OutputError):
+                _clear(old)
+        for _ in range(50):
+            self.path = Path(tempfile.mkdtemp(prefix="tussock-", suffix=_SUFFIX, dir=place))
+            self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            _lock(self._lock)
+            if _same(self.path, self._lock):
+                break
+            os.close(self._lock)  # another process took it for a leftover before it was locked
+        self._left = left_until(self.path)
+        self._left.__enter__()
+
+    def close(self) -> None:
+        self._left.__exit__(None, None, None)
+        _let_go(self.path, self._lock)
 
 
 def clear_parts(folder: Path) -> None:

@@ -17,7 +17,8 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities"},
-    {"reach", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
+    {"limits", "reach"},
+    {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},
     {"randomness"},
     {"scene", "sensors"},

@@ -122,7 +122,7 @@ def change_mesh(entries):
         (lambda e: honest(e, "C:\\evil", b"x"), "must be a plain name"),
         (lambda e: honest(e, "SCENE.TOML", b"x"), "is there twice"),
         (lambda e: honest(e, "link", b"/etc/passwd") | {"link": stat.S_IFLNK | 0o777}, "link: is a link"),
-        (lambda e: honest(e, "bomb", bytes(200 * 2**20)), "would grow from"),
+        (lambda e: honest(e, "bomb", bytes(300 * 2**20)), "would take 300 MiB of memory"),
     ],
 )
 def test_altered_and_dangerous_packs_are_refused(packed, tmp_path, change, said):

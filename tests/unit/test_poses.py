@@ -197,6 +197,6 @@ def test_bad_files_say_where(text: str, rule: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\x00\xfe")
-    for name in ("none", "binary", "."):
-        with pytest.raises(InputError, match="cannot be read as a trajectory"):
+    for name, rule in (("none", "no such file"), ("binary", "is not text"), (".", "is a folder")):
+        with pytest.raises(InputError, match=rule):
             Trajectory.load(tmp_path / name)

@@ -103,10 +103,15 @@ def test_reading_toml(tmp_path: Path) -> None:
     assert Camera.parse(read_toml(good), "x").lens.focus_m == 3.0
     (tmp_path / "broken.toml").write_text("name = \n")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "digits.toml").write_text("a = " + "9" * 4301)
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 5000)
     for name, rule in [
         ("none.toml", "no such file"),
         ("broken.toml", "not valid TOML"),
-        ("binary.toml", "cannot be read"),
+        ("binary.toml", "is not text in UTF-8"),
+        ("digits.toml", "not valid TOML: .*digits"),
+        ("deep.toml", "is nested too deeply"),
+        ("nul\0.toml", "must not hold the character NUL"),
         (".", "is a folder"),
     ]:
         with pytest.raises(InputError, match=rule) as caught:

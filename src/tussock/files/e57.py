@@ -19,6 +19,7 @@ from tussock.errors import InputError
 from tussock.extras import load_extra
 from tussock.files.contents import Contents
 from tussock.files.file_format import Format
+from tussock.limits import check_memory
 
 __all__ = ["E57"]
 
@@ -61,6 +62,8 @@ def load(path: Path) -> Contents:
     try:
         if file.scan_count != 1:
             raise InputError(f"holds {file.scan_count} scans; only files of one can be read")
+        header = file.get_header(0)
+        check_memory(header.point_count * len(header.point_fields) * 8, path.stat().st_size)
         data = file.read_scan_raw(0, ignore_unsupported_fields=True)
     finally:
         file.close()

@@ -20,6 +20,7 @@ from tussock.errors import InputError
 from tussock.extras import load_extra
 from tussock.files.contents import FIELD_TYPES, Contents
 from tussock.files.file_format import Format
+from tussock.limits import check_memory
 
 __all__ = ["LAS", "LAZ", "asprs_classes"]
 
@@ -125,9 +126,11 @@ def _check_header(head: bytes, size: int) -> None:
     extended_start, extended = 0, 0
     if head[25] >= 4 and len(head) == 375:
         extended_start, extended, points = struct.unpack_from("<QIQ", head, 235)
-    # A compressed point may take any fraction of a byte; a thousandth is beyond what is seen.
-    room = (size - start) * (1000 if kind & 0x80 else 1)
-    if header_size + 54 * records > start or extended_start + 60 * extended > size or points * width > room:
+    compressed = bool(kind & 0x80)
+    if compressed:
+        check_memory(points * (width + 8 * 3), size)  # the coordinates come as doubles too
+    plain = 0 if compressed else points * width
+    if header_size + 54 * records > start or extended_start + 60 * extended > size or start + plain > size:
         raise InputError("its header says more than the file holds; it was cut or is damaged")
 
 

@@ -5,7 +5,6 @@ From Python: ``points = numpy.load("frame.npz")["xyz"]``.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tussock.errors import InputError
 from tussock.files.contents import Contents, field_names
 from tussock.files.file_format import Format
 from tussock.frames.columns import COLUMNS
+from tussock.numpy_files import load_npz
 
 __all__ = ["NPZ"]
 
@@ -34,17 +34,17 @@ def save(contents: Contents, path: Path) -> None:
 
 
 def load(path: Path) -> Contents:
-    if not zipfile.is_zipfile(path):
-        raise InputError("is cut or not an NPZ file")
+    arrays = load_npz(path)
+    vectors = {column.name: field_names(column) for column in COLUMNS if column.width > 1}
+    document = str(arrays.pop(DOCUMENT)) if DOCUMENT in arrays else None
     fields: dict[str, NDArray[Any]] = {}
-    with np.load(path, allow_pickle=False) as file:
-        vectors = {column.name: field_names(column) for column in COLUMNS if column.width > 1}
-        document = str(file[DOCUMENT]) if DOCUMENT in file else None
-        for name in file:
-            if name in vectors:
-                fields |= dict(zip(vectors[name], file[name].T, strict=True))
-            elif name != DOCUMENT and file[name].ndim == 1:
-                fields[name] = file[name]
+    for name, array in arrays.items():
+        if name in vectors:
+            if array.ndim != 2 or array.shape[1] != len(vectors[name]):
+                raise InputError.of(f"array {name!r}", f"must have the shape (n, {len(vectors[name])})", array.shape)
+            fields |= dict(zip(vectors[name], array.T, strict=True))
+        elif array.ndim == 1:
+            fields[name] = array
     if len({len(array) for array in fields.values()}) > 1:
         raise InputError("its columns have different lengths")
     return Contents(fields, document)

@@ -10,6 +10,7 @@ from tussock.errors import InputError
 from tussock.files.contents import Contents, field_names
 from tussock.files.file_format import Format
 from tussock.frames.columns import COLUMNS
+from tussock.limits import check_memory
 
 __all__ = ["PARQUET"]
 
@@ -45,7 +46,11 @@ def load(path: Path) -> Contents:
     import pyarrow.parquet
 
     with path.open("rb") as file:
-        table = pa.parquet.ParquetFile(file).read()
+        source = pa.parquet.ParquetFile(file)
+        about = source.metadata
+        # A column of one value takes a few bytes, however many rows it has.
+        check_memory(about.num_rows * about.num_columns * 8, path.stat().st_size)
+        table = source.read()
     document = (table.schema.metadata or {}).get(KEY, b"").decode() or None
     numeric = [f.name for f in table.schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
     if len(set(numeric)) != len(numeric):

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
+from tussock.limits import check_memory
+from tussock.scene.pictures import open_picture
 from tussock.scene.sizes import between, positive, whole
 
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
@@ -110,10 +112,14 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
     if not path.is_file():
         raise InputError("no such GeoTIFF", source=path)
     try:
-        with rasterio.open(path) as file:
+        # Named, because by itself GDAL opens whatever a file says it is: lists of other files, web addresses.
+        with rasterio.open(path, driver="GTiff") as file:
+            check_memory(file.width * file.height * 16, path.stat().st_size)
             band = file.read(1, masked=True)
             place, crs = file.transform, file.crs
-    except rasterio.errors.RasterioError as error:
+    except InputError as error:
+        raise error.within(path) from None
+    except (rasterio.errors.RasterioError, ValueError) as error:
         raise InputError(f"not a readable GeoTIFF ({' '.join(str(error).split())[:120]})", source=path) from None
     if crs is not None and crs.is_geographic:
         raise InputError("its coordinates are degrees; reproject it to metres first (for example UTM)", source=path)
@@ -140,15 +146,13 @@ def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
 
 def _pixels(path: Path) -> NDArray[np.generic]:
     """The grey values of an image (rows, columns): uint8, uint16 or int32 as the file has them."""
-    from PIL import Image
-
     if not path.is_file():
         raise InputError("no such image", source=path)
     try:
-        with Image.open(path) as image:
-            pixels = np.asarray(image if image.mode in ("I;16", "I;16B", "I", "L") else image.convert("L"))
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise InputError(f"not a readable image ({' '.join(str(error).split())[:120]})", source=path) from None
+        image = open_picture(path)
+    except InputError as error:
+        raise error.within(path) from None
+    pixels = np.asarray(image if image.mode in ("I;16", "I;16B", "I", "L") else image.convert("L"))
     return pixels.astype(np.uint16) if pixels.dtype.kind == "u" and pixels.dtype.itemsize == 2 else pixels
 
 

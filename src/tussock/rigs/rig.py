@@ -44,6 +44,7 @@ from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.quantities import NotNegative, Positive, Triple
+from tussock.reach import Reach
 from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
@@ -212,7 +213,7 @@ def load_rig(path: Path | str) -> Rig:
             scene=_beside(table.scene, path.parent) if table.scene else None,
             rate_hz=table.rate_hz,
             light=table.light,
-            body=_body(table.body, path.parent),
+            body=_body(table.body, Reach.of(path)),
             lidars=[_lidar(entry, path.parent) for entry in table.lidars],
             cameras=[_camera(entry, path.parent) for entry in table.cameras],
         )
@@ -220,13 +221,13 @@ def load_rig(path: Path | str) -> Rig:
         raise error.within(path) from None
 
 
-def _body(table: _BodyTable, folder: Path) -> Trajectory:
+def _body(table: _BodyTable, reach: Reach) -> Trajectory:
     if table.path is None:
         turn = Rotation.from_euler("xyz", table.rotation_deg, degrees=True)
         return Trajectory.standing(Pose(np.array(table.position_m), turn.as_quat()))
     if {"position_m", "rotation_deg"} & table.model_fields_set:
         raise InputError("body: give either a path or position_m and rotation_deg, not both")
-    return table.path.build(folder)
+    return table.path.build(reach)
 
 
 def _lidar(table: _LidarTable, folder: Path) -> MountedLidar:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer
 
 from tussock.errors import InputError
+from tussock.scene.pictures import open_picture
 
-__all__ = ["Texture", "TextureField"]
+__all__ = ["Texture", "TextureField", "refuse_outside_texture"]
 
 _DATA = "data:image/"
 _LARGEST = 16384
@@ -51,7 +52,10 @@ class Texture:
         path = Path(path)
         if not path.is_file():
             raise InputError("no such texture file", source=path)
-        return cls._read(path, str(path))
+        try:
+            return cls.of_image(open_picture(path))
+        except InputError as error:
+            raise error.within(path) from None
 
     @classmethod
     def parse(cls, text: str) -> Texture:
@@ -59,24 +63,18 @@ class Texture:
         if not text.startswith(_DATA):
             return cls.load(text)
         try:
-            return cls._read(io.BytesIO(base64.b64decode(text.partition("base64,")[2], validate=True)), "texture")
+            data = base64.b64decode(text.partition("base64,")[2], validate=True)
         except ValueError:
             raise InputError("texture: is no readable data:image text") from None
+        try:
+            return cls.of_image(open_picture(data))
+        except InputError as error:
+            raise error.within("texture") from None
 
     @classmethod
     def of_image(cls, image: Any) -> Texture:
         """From a picture of Pillow."""
         return cls(np.asarray(image.convert("RGBA")))
-
-    @classmethod
-    def _read(cls, source: Any, name: str) -> Texture:
-        from PIL import Image, UnidentifiedImageError
-
-        try:
-            with Image.open(source) as image:
-                return cls.of_image(image)
-        except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-            raise InputError(f"{name}: not a readable picture ({' '.join(str(error).split())[:120]})") from None
 
     def data(self) -> str:
         """The texture as a ``data:image/png;base64,…`` text; `parse` gives the same pixels back."""
@@ -99,6 +97,13 @@ class Texture:
 
     def __repr__(self) -> str:
         return f"Texture({self.pixels.shape[1]} × {self.pixels.shape[0]} pixels)"
+
+
+def refuse_outside_texture(material: Any) -> None:
+    """Refuse a material (plain data from somebody's file) whose texture is not in the file itself."""
+    texture = material.get("texture") if isinstance(material, dict) else None
+    if texture is not None and not str(texture).startswith(_DATA):
+        raise InputError.of("material texture", "must be inside the file, as a data: text", str(texture))
 
 
 def _texture_of(value: Any) -> Any:

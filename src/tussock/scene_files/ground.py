@@ -15,6 +15,7 @@ from tussock.ground.populate import Ground, populate
 from tussock.ground.terrain import brightness_image, geotiff_terrain, image_terrain, mask_image, noise_terrain
 from tussock.ground.zones import Circle, Polygon, Strip
 from tussock.quantities import Pair
+from tussock.reach import Reach
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
@@ -76,7 +77,7 @@ class TerrainShape(Settings):
             raise ValueError("cells goes with noise only; pixels are the cells of an image")
         return self
 
-    def field(self, folder: Path) -> HeightField:
+    def field(self, reach: Reach) -> HeightField:
         if self.noise is not None and self.size_m is not None:
             n = self.noise
             return noise_terrain(
@@ -89,15 +90,15 @@ class TerrainShape(Settings):
                 seed=n.seed,
             )
         if self.image is not None and self.size_m is not None and self.height_range_m is not None:
-            return image_terrain(folder / self.image, self.size_m, self.height_range_m)
+            return image_terrain(reach.file(self.image), self.size_m, self.height_range_m)
         assert self.geotiff is not None
-        return geotiff_terrain(folder / self.geotiff, keep_place=self.keep_place)
+        return geotiff_terrain(reach.file(self.geotiff), keep_place=self.keep_place)
 
-    def build(self, folder: Path) -> Mesh:
-        return self.field(folder).mesh(
+    def build(self, reach: Reach) -> Mesh:
+        return self.field(reach).mesh(
             _surface(self.material),
             steep=[Steep(math.radians(rule.above_deg), _surface(rule.material)) for rule in self.slopes],
-            masks=[Mask(mask_image(folder / mask.image), _surface(mask.material)) for mask in self.masks],
+            masks=[Mask(mask_image(reach.file(mask.image)), _surface(mask.material)) for mask in self.masks],
         )
 
 
@@ -149,7 +150,7 @@ class PopulateTable(Settings):
     sink_m: float = 0.0
     seed: int = 0
 
-    def build(self, folder: Path, grounds: dict[str, tuple[Ground, Pair, Pair]]) -> Placements:
+    def build(self, reach: Reach, grounds: dict[str, tuple[Ground, Pair, Pair]]) -> Placements:
         """``grounds``: by name, each with its size and its middle [m]."""
         if self.on not in grounds:
             raise InputError(
@@ -158,7 +159,7 @@ class PopulateTable(Settings):
         ground, size, centre = grounds[self.on]
         options: dict[str, Any] = {}
         if self.density_map is not None:
-            options["density_map"] = brightness_image(folder / self.density_map)
+            options["density_map"] = brightness_image(reach.file(self.density_map))
         low, high = np.deg2rad(self.slope_deg)
         return populate(
             ground,

@@ -10,28 +10,29 @@ colour (0.2126 R + 0.7152 G + 0.0722 B, linear; the mean over its opaque part fo
 al.; green plants come out far too dark that way, so give theirs in the scene file. Without any colour a material
 has Tussock's default reflectance. A PLY or STL coloured face by face gets one material a colour, up to 64 of them;
 with more, or with coloured vertices, one of their mean colour. Pictures see the base colour texture itself, where
-the mesh has texture coordinates; a texture file that is missing is an error. An OBJ whose MTL file is missing loses
-the names of its materials.
+the mesh has texture coordinates; a texture that is missing or cannot be read is an error. An OBJ whose MTL file is
+missing loses the names of its materials.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError, nearest
+from tussock.reach import Reach, refuse_special
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
+from tussock.scene.pictures import check_picture
 from tussock.scene.texture import Texture
+from tussock.scene_files.mesh_companions import Companions, gltf_header
 from tussock.scene_files.mesh_ply import is_tussock_ply, load_ply, save_ply
 
 __all__ = ["MESH_SUFFIXES", "load_mesh", "save_mesh"]
@@ -50,8 +51,11 @@ def save_mesh(mesh: Mesh, path: Path | str, *, force: bool = False) -> None:
     save_ply(mesh, path, force=force)
 
 
-def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None) -> Mesh:
-    """Read a mesh file; ``up_axis`` says which of its axes is up (y for glTF, z for the rest, unless given)."""
+def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None, reach: Reach | None = None) -> Mesh:
+    """Read a mesh file; ``up_axis`` says which of its axes is up (y for glTF, z for the rest, unless given).
+
+    ``reach`` says where the files may be that it names, its materials and textures; anywhere unless given.
+    """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in MESH_SUFFIXES:
@@ -60,12 +64,13 @@ def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None) -> 
         raise InputError.of("up_axis", "must be 'y' or 'z'", up_axis)
     if not path.exists():
         raise InputError("no such mesh file", source=path)
-    if not path.is_file():
+    if path.is_dir():
         raise InputError("is a folder, not a mesh file", source=path)
+    refuse_special(path)
     try:
         if suffix == ".ply" and is_tussock_ply(path):
             return load_ply(path)
-        parts = list(_parts(path))
+        parts = list(_parts(path, reach))
     except InputError as error:
         raise _about(path, error) from None
     except MemoryError:
@@ -83,7 +88,7 @@ def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None) -> 
         raise _about(path, error) from None
 
 
-def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
+def _parts(path: Path, reach: Reach | None) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
     """Every geometry of the file as often as its scene graph places it, with its transform (4, 4)."""
     import trimesh
 
@@ -92,8 +97,12 @@ def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         # NumPy's text parser only warns when it stops at something that is no number.
         warnings.filterwarnings("error", message=".*string or file could not be read.*")
         _refuse_cut_short(path)
-        _refuse_missing_textures(path)
-        scene: Any = trimesh.load_scene(str(path), process=False)
+        companions = Companions(path, reach)
+        companions.refuse_missing(path)
+        resolver: Any = companions
+        scene: Any = trimesh.load_scene(str(path), process=False, resolver=resolver)
+        if companions.refused is not None:
+            raise companions.refused
         extras = _gltf_materials(path)
         shapes: dict[str, Mesh] = {}
         named = _Names()
@@ -104,6 +113,7 @@ def _parts(path: Path) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
                 continue
             _refuse_missing_rows(geometry.metadata.get("_ply_raw", {}))
             if name not in shapes:
+                _check_texture(geometry, extras, companions, path)
                 shapes[name] = _converted(geometry, extras, named)
             yield shapes[name], np.asarray(transform, float)
 
@@ -127,26 +137,6 @@ def _refuse_cut_short(path: Path) -> None:
             raise InputError.of("OBJ face", "must have three corners or more", short.group(), "is the file cut short?")
 
 
-def _refuse_missing_textures(path: Path) -> None:
-    """trimesh leaves out a texture that it cannot find and says nothing."""
-    named: list[tuple[str, str]] = []
-    if path.suffix.lower() == ".obj":
-        text = path.read_text(encoding="utf-8", errors="replace")
-        for library in re.findall(r"^mtllib[ \t]+(.+?)[ \t]*$", text, re.MULTILINE):
-            file = path.parent / library
-            if file.is_file():
-                lines = file.read_text(encoding="utf-8", errors="replace")
-                maps = re.findall(r"^[ \t]*map_kd[ \t]+(.+?)[ \t]*$", lines, re.MULTILINE | re.IGNORECASE)
-                named += [(library, name) for name in maps]
-    elif path.suffix.lower() == ".gltf":
-        images = json.loads(path.read_text(encoding="utf-8")).get("images", [])
-        uris = [str(image["uri"]) for image in images if "uri" in image]
-        named = [(path.name, unquote(uri)) for uri in uris if not uri.startswith("data:")]
-    for where, name in named:
-        if not (path.parent / name).is_file():
-            raise InputError.of(f"texture of {where}", "must be a file beside it", name, "add it or remove the line")
-
-
 def _refuse_missing_rows(elements: dict[str, Any]) -> None:
     """An ASCII PLY that ends before the rows its header promises."""
     for name, element in elements.items():
@@ -154,6 +144,20 @@ def _refuse_missing_rows(elements: dict[str, Any]) -> None:
         got = len(next(iter(rows.values()), ())) if isinstance(rows, dict) else len(() if rows is None else rows)
         if got != element["length"]:
             raise InputError.of(f"PLY element {name}", f"must have {element['length']} rows", got, "it is cut short")
+
+
+def _check_texture(geometry: Any, gltf: dict[str, Any], companions: Companions, path: Path) -> None:
+    """Refuse a texture that takes too much memory, or that the file has and trimesh could not read."""
+    material = getattr(geometry.visual, "material", None)
+    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    if picture is not None and picture.size not in companions.checked:
+        check_picture(picture.size, path.stat().st_size)
+    entry = gltf.get(getattr(material, "name", None) or "", {})
+    if picture is None and "baseColorTexture" in entry.get("pbrMetallicRoughness", {}):
+        raise InputError.of(
+            f"texture of material {entry['name']!r}", "must be a picture inside the file or beside it", "none",
+            "store it as PNG or JPEG, or remove it",
+        )  # fmt: skip
 
 
 def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
@@ -251,15 +255,7 @@ def _linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _gltf_materials(path: Path) -> dict[str, Any]:
     """The materials of a glTF or GLB file by name, as they stand there: trimesh drops their extras."""
-    if path.suffix.lower() == ".gltf":
-        header = json.loads(path.read_text(encoding="utf-8"))
-    elif path.suffix.lower() == ".glb":
-        with path.open("rb") as file:
-            (length,) = struct.unpack_from("<I", file.read(20), 12)
-            header = json.loads(file.read(length))
-    else:
-        return {}
-    return {entry["name"]: entry for entry in header.get("materials", []) if "name" in entry}
+    return {entry["name"]: entry for entry in gltf_header(path).get("materials", []) if "name" in entry}
 
 
 class _Names:

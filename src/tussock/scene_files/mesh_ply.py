@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
+from tussock.scene.texture import refuse_outside_texture
 from tussock.whole_files import whole_file
 
 __all__ = ["is_tussock_ply", "load_ply", "save_ply"]
@@ -76,11 +77,14 @@ def load_ply(path: Path) -> Mesh:
     try:
         lines = content[:end].decode("ascii").splitlines()
         counts = {words[1]: int(words[2]) for line in lines if (words := line.split())[0] == "element"}
-        materials = [Material.parse(json.loads(text), "material") for text in _joined(lines)]
+        tables = [json.loads(text) for text in _joined(lines)]
+        for table in tables:
+            refuse_outside_texture(table)
+        materials = [Material.parse(table, "material") for table in tables]
         corner = _VERTEX_WITH_UV if "property float s" in lines else _VERTEX
         layout = _FACE_OF_MATERIAL if "property ushort material" in lines else _FACE
         vertex_count, face_count = counts["vertex"], counts["face"]
-    except (ValueError, KeyError, IndexError):
+    except (ValueError, KeyError, IndexError, RecursionError):
         raise InputError("the mesh file's header is damaged", source=path) from None
     start = end + len(b"end_header\n")
     middle = start + vertex_count * corner.itemsize

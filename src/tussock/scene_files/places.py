@@ -11,7 +11,6 @@ the world. Long lists live in a file of their own:
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError, nearest
+from tussock.numpy_files import load_npz
 from tussock.poses import Trajectory
 from tussock.quantities import Triple
+from tussock.reach import Reach
 from tussock.scene.forms import Forms
 from tussock.scene.placements import Placements
 from tussock.scene_files.mesh_files import load_mesh
@@ -46,13 +47,13 @@ class PlacementTable(Settings):
     """whole transforms: three rows of four"""
     file: Path | None = None
 
-    def build(self, folder: Path) -> Placements:
+    def build(self, reach: Reach) -> Placements:
         given: dict[str, Any] = {key: v for key in _KEYS if (v := getattr(self, key)) is not None}
         if self.file is None:
             return placements_of(given)
         if given:
             raise InputError(f"file: give either a file or {next(iter(given))}, not both")
-        path = folder / self.file
+        path = reach.file(self.file)
         try:
             return placements_of(_read_placements(path))
         except InputError as error:
@@ -69,13 +70,13 @@ class MotionTable(Settings):
     file: Path | None = None
     """TUM (``t x y z qx qy qz qw``) or CSV, see `tussock.poses.Trajectory.load`"""
 
-    def build(self, folder: Path) -> Trajectory:
+    def build(self, reach: Reach) -> Trajectory:
         lists = {"times_s": self.times_s, "positions_m": self.positions_m}
         if self.file is not None:
             given = [k for k in (*lists, "yaw_deg", "rotation_deg") if getattr(self, k) is not None]
             if given:
                 raise InputError(f"file: give either a file or {given[0]}, not both")
-            return Trajectory.load(folder / self.file)
+            return Trajectory.load(reach.file(self.file))
         for key, values in lists.items():
             if values is None:
                 raise InputError(f"{key}: is required, or a file")
@@ -92,10 +93,12 @@ class FormsTable(Settings):
     times_s: list[float]
     meshes: list[Path]
 
-    def build(self, folder: Path) -> Forms:
+    def build(self, reach: Reach) -> Forms:
         if len(self.times_s) != len(self.meshes):
             raise InputError.of("forms", "must have one time for each mesh", (len(self.times_s), len(self.meshes)))
-        return Forms(np.array(self.times_s, float), tuple(load_mesh(folder / mesh) for mesh in self.meshes))
+        return Forms(
+            np.array(self.times_s, float), tuple(load_mesh(reach.file(mesh), reach=reach) for mesh in self.meshes)
+        )
 
 
 def placements_of(given: dict[str, Any]) -> Placements:
@@ -144,15 +147,14 @@ def _read_placements(path: Path) -> dict[str, Any]:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: np.asarray(archive[name], float) for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"not a readable NPZ file ({' '.join(str(error).split())})", source=path) from None
+    arrays = load_npz(path)
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise InputError.of(f"array {name!r}", "must hold numbers", str(array.dtype), source=path)
     for name in arrays:
         if name not in _KEYS:
             raise InputError(f"unknown array {name!r}; {nearest(name, _KEYS)}", source=path)
-    return {name: float(array) if array.ndim == 0 else array for name, array in arrays.items()}
+    return {name: float(array) if array.ndim == 0 else array.astype(float) for name, array in arrays.items()}
 
 
 def _read_csv(path: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@
     times_s = [0, 10]
     positions_m = [[-40, 4, 0], [40, 4, 0]]
 
-Paths are relative to the file. A key that nobody knows is refused, and so is a material that nothing uses.
+Paths are relative to the file and stay in its folder (`tussock.reach` says how others are opened). A key that nobody knows is refused, and so is a material that nothing uses.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField
 from tussock.ground.populate import Ground
 from tussock.quantities import Triple
+from tussock.reach import Reach
 from tussock.scene.labels import UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -137,11 +138,11 @@ class ObjectTable(Settings):
             raise ValueError(f"give either populate or {single[0] if single else 'placements'}, not both")
         return self
 
-    def build_placements(self, folder: Path, grounds: Grounds) -> Placements:
+    def build_placements(self, reach: Reach, grounds: Grounds) -> Placements:
         if self.populate is not None:
-            return self.populate.build(folder, grounds)
+            return self.populate.build(reach, grounds)
         if self.placements is not None:
-            return self.placements.build(folder)
+            return self.placements.build(reach)
         given: dict[str, Any] = {"positions_m": [self.position_m or (0.0, 0.0, 0.0)]}
         for key in ("yaw_deg", "rotation_deg", "scale"):
             value = getattr(self, key)
@@ -167,38 +168,45 @@ class SceneTable(Settings):
         return self
 
 
-def load_scene(path: Path | str) -> Scene:
-    """Read a scene file."""
+def load_scene(path: Path | str, *, reach: Reach | None = None) -> Scene:
+    """Read a scene file, and the files that it names as far as they lie within its ``reach``."""
     path = Path(path)
-    table = SceneTable.parse(_with_whole_paths(read_toml(path), path.parent), str(path))
+    reach = reach or Reach.of(path)
+    try:
+        table = SceneTable.parse(_with_whole_paths(read_toml(path), reach), str(path))
+    except InputError as error:
+        raise error.within(path) from None
     if not table.objects:
         raise InputError("objects: the scene is empty; add an object", source=path)
     scene = Scene(table.name, table.labels)
-    shapes = _Shapes(path.parent, table.materials)
+    shapes = _Shapes(reach, table.materials)
     grounds: Grounds = {}
     volumes: dict[Path, Volumes] = {}
     for index, entry in enumerate(table.objects):
         where = f"{path}: objects.{index}" + (f" ({entry.name})" if entry.name else "")
         try:
             if entry.volumes is not None:
-                _add_volumes(scene, entry, path.parent, grounds, volumes)
+                _add_volumes(scene, entry, reach, grounds, volumes)
                 continue
             scene.add(
                 shapes.of(entry, scene),
                 name=entry.name,
                 label=entry.label,
                 tags=entry.tags,
-                placements=entry.build_placements(path.parent, grounds),
-                motion=entry.motion.build(path.parent) if entry.motion else None,
-                forms=entry.forms.build(path.parent) if entry.forms else None,
+                placements=entry.build_placements(reach, grounds),
+                motion=entry.motion.build(reach) if entry.motion else None,
+                forms=entry.forms.build(reach) if entry.forms else None,
                 response=entry.response,
             )
-            _note_ground(entry, path.parent, grounds)
+            _note_ground(entry, reach, grounds)
         except InputError as error:
             raise error.within(where) from None
-        except MemoryError:
+        except (MemoryError, ArithmeticError, ValueError) as error:
+            # Sizes and counts that single checks let pass, but that no shape can have together.
+            why = "out of memory" if isinstance(error, MemoryError) else " ".join(str(error).split())[:120]
             raise InputError(
-                "out of memory while building it; use fewer triangles or placements", source=where
+                f"cannot be built with these numbers ({why}); use smaller ones, or fewer triangles and placements",
+                source=where,
             ) from None
     for name in table.materials:
         if name not in shapes.used:
@@ -206,10 +214,10 @@ def load_scene(path: Path | str) -> Scene:
     return scene
 
 
-def _add_volumes(scene: Scene, entry: ObjectTable, folder: Path, grounds: Grounds, loaded: dict[Path, Volumes]) -> None:
+def _add_volumes(scene: Scene, entry: ObjectTable, reach: Reach, grounds: Grounds, loaded: dict[Path, Volumes]) -> None:
     """Add volumes; objects that name one file share what is in it."""
     assert entry.volumes is not None
-    file = folder / entry.volumes
+    file = reach.file(entry.volumes)
     if file not in loaded:
         loaded[file] = load_volumes(file)
     scene.add_volumes(
@@ -217,11 +225,11 @@ def _add_volumes(scene: Scene, entry: ObjectTable, folder: Path, grounds: Ground
         name=entry.name,
         label=entry.label if "label" in entry.model_fields_set else VEGETATION,
         tags=entry.tags,
-        placements=entry.build_placements(folder, grounds),
+        placements=entry.build_placements(reach, grounds),
     )
 
 
-def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
+def _note_ground(entry: ObjectTable, reach: Reach, grounds: Grounds) -> None:
     """Remember the heights of a terrain or a ground, where it stands level: others may stand on it."""
     shape = entry.terrain or entry.ground
     level = not (
@@ -229,27 +237,34 @@ def _note_ground(entry: ObjectTable, folder: Path, grounds: Grounds) -> None:
     )
     if shape is None or entry.name is None or not level:
         return
-    field = shape.field(folder)
+    field = shape.field(reach)
     x, y, z = entry.position_m or (0.0, 0.0, 0.0)
     centre = (field.centre[0] + x, field.centre[1] + y)
     grounds[entry.name] = (HeightField(field.size, field.heights + z, centre), field.size, centre)
 
 
-def _with_whole_paths(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _with_whole_paths(table: dict[str, Any], reach: Reach) -> dict[str, Any]:
     """The textures of materials are named relative to the scene file."""
     materials = table.get("materials")
-    for material in materials.values() if isinstance(materials, dict) else ():
+    for name, material in materials.items() if isinstance(materials, dict) else ():
         texture = material.get("texture") if isinstance(material, dict) else None
         if isinstance(texture, str) and not texture.startswith("data:"):
-            material["texture"] = str(folder / texture)
+            material["texture"] = str(_reached(texture, name, reach))
     return table
+
+
+def _reached(texture: str, material: str, reach: Reach) -> Path:
+    try:
+        return reach.file(texture)
+    except InputError as error:
+        raise error.within(f"materials.{material}.texture") from None
 
 
 class _Shapes:
     """Builds each different shape of a file once, in the materials of the file."""
 
-    def __init__(self, folder: Path, materials: dict[str, Material]) -> None:
-        self._folder = folder
+    def __init__(self, reach: Reach, materials: dict[str, Material]) -> None:
+        self._reach = reach
         self._materials = materials
         self._built: dict[tuple[str, ...], Mesh] = {}
         self.used: set[str] = set()
@@ -271,10 +286,10 @@ class _Shapes:
         key = ("raw", self._key(entry))
         if key not in self._built:
             if entry.mesh is not None:
-                self._built[key] = load_mesh(self._folder / entry.mesh, up_axis=entry.up_axis)
+                self._built[key] = load_mesh(self._reach.file(entry.mesh), up_axis=entry.up_axis, reach=self._reach)
             else:
                 source = next(s for name in _SHAPES if (s := getattr(entry, name)) is not None)
-                self._built[key] = source.build(self._folder)
+                self._built[key] = source.build(self._reach)
         return self._built[key]
 
     def _painted(self, mesh: Mesh, name: str | None) -> Mesh:

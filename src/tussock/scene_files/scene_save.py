@@ -8,8 +8,6 @@ turn and scale where these give back exactly the same numbers, as whole transfor
 from __future__ import annotations
 
 import re
-import shutil
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.scene_files.places import placements_of
 from tussock.scene_files.volume_file import VOLUME_SUFFIX, save_volumes
-from tussock.whole_files import check_writable, whole_file
+from tussock.whole_files import check_writable, whole_file, whole_folder
 
 __all__ = ["check_scene_path", "save_scene"]
 
@@ -55,23 +53,10 @@ def save_scene(scene: Scene, path: Path | str, *, force: bool = False) -> None:
         raise InputError("scene: is empty; add an object first")
     path = check_scene_path(path, force=force)
     folder = path.with_suffix("")
-    growing = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
-    old = growing.with_suffix(".old")
-    try:
+    with whole_file(path, force=force) as temporary, whole_folder(folder, force=force) as growing:
         growing.mkdir()
         table = _table(scene, growing, folder.name)
-        with whole_file(path, force=force) as temporary:
-            temporary.write_text(_compact(tomli_w.dumps(table)), encoding="utf-8")
-            if folder.exists():
-                folder.rename(old)
-            growing.rename(folder)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written ({error})") from None
-    finally:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        for rest in (growing, old):
-            shutil.rmtree(rest, ignore_errors=True)
+        temporary.write_text(_compact(tomli_w.dumps(table)), encoding="utf-8")
 
 
 def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:

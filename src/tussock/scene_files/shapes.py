@@ -17,12 +17,14 @@ from pydantic import Field
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.ground.relief import Relief
+from tussock.numpy_files import load_npy
 from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
 from tussock.plants.reeds import reeds
 from tussock.plants.shrub import shrub
 from tussock.plants.tree import tree
 from tussock.quantities import Pair, Triple
+from tussock.reach import Reach
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, ground, plane, sphere
 from tussock.settings import Settings
@@ -50,8 +52,8 @@ class Shape(Settings):
     """what the keys are handed to"""
     _not_options: ClassVar[frozenset[str]] = frozenset({"kind"})
 
-    def build(self, folder: Path) -> Mesh:
-        """The mesh; ``folder`` is the scene file's, where relative paths start."""
+    def build(self, reach: Reach) -> Mesh:
+        """The mesh; ``reach`` is that of the scene file."""
         return type(self).make(**self._options())
 
     def _options(self) -> dict[str, Any]:
@@ -108,24 +110,24 @@ class GroundShape(Shape):
     heights: Path | None = None
     """.npy file with heights [m], shape (cells along x + 1, cells along y + 1)"""
 
-    def field(self, folder: Path) -> HeightField:
+    def field(self, reach: Reach) -> HeightField:
         """The heights of the mesh's corners: what populates it stands on them."""
-        mesh = self.build(folder)
-        nx, ny = self._cells(folder)
+        mesh = self.build(reach)
+        nx, ny = self._cells(reach)
         return HeightField(self.size_m, mesh.vertices[:, 2].reshape(nx + 1, ny + 1).astype(float))
 
-    def _cells(self, folder: Path) -> tuple[int, int]:
+    def _cells(self, reach: Reach) -> tuple[int, int]:
         if self.cells is not None:
             return self.cells
         if self.heights is not None:
-            grid = _heights(folder / self.heights)
+            grid = _heights(reach.file(self.heights))
             return grid.shape[0] - 1, grid.shape[1] - 1
         return max(1, round(self.size_m[0])), max(1, round(self.size_m[1]))
 
-    def build(self, folder: Path) -> Mesh:
-        cells = self._cells(folder)
+    def build(self, reach: Reach) -> Mesh:
+        cells = self._cells(reach)
         if self.heights is not None:
-            return ground(self.size_m, cells=cells, heights=_heights(folder / self.heights))
+            return ground(self.size_m, cells=cells, heights=_heights(reach.file(self.heights)))
         relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
         return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
 
@@ -205,12 +207,7 @@ Grown = Annotated[GrassShape | TreeShape | ConiferShape | ShrubShape | ReedsShap
 
 
 def _heights(path: Path) -> np.ndarray:
-    try:
-        grid = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError("no such file of heights", source=path) from None
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"not a readable .npy file ({' '.join(str(error).split())})", source=path) from None
-    if not isinstance(grid, np.ndarray) or grid.ndim != 2 or min(grid.shape) < 2:
-        raise InputError.of(str(path), "heights must be a grid of 2 × 2 or more", getattr(grid, "shape", None))
+    grid = load_npy(path)
+    if grid.dtype.kind not in "biuf" or grid.ndim != 2 or min(grid.shape) < 2:
+        raise InputError.of("heights", "must be a grid of 2 × 2 numbers or more", grid.shape, source=path)
     return grid

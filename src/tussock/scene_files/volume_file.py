@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tussock.errors import InputError, OutputError
+from tussock.numpy_files import load_npz
 from tussock.scene.material import Material
 from tussock.scene.parts import part_names, plain_parts
+from tussock.scene.texture import refuse_outside_texture
 from tussock.scene.volumes import Volumes
 from tussock.whole_files import check_writable, whole_file
 
@@ -57,14 +60,15 @@ def load_volumes(path: Path | str) -> Volumes:
     if path.stat().st_size == 0:
         raise InputError("is empty", source=path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            about = json.loads(archive["about"].tobytes())
-            if about["format"] != _FORMAT:
-                raise ValueError(f"format is {about['format']!r}")
-            if about["version"] > _VERSION:
-                raise InputError("was written by a newer version of Tussock; update to read it", source=path)
-            old = _NAMES_OF_1 if about["version"] == 1 else {}
-            arrays = {n: archive[old.get(n, n)] for n in part_names(Volumes) if old.get(n, n) in archive.files}
+        archive = load_npz(path)
+        about = json.loads(archive["about"].tobytes())
+        if about["format"] != _FORMAT:
+            raise ValueError(f"format is {about['format']!r}")
+        if about["version"] > _VERSION:
+            raise InputError("was written by a newer version of Tussock; update to read it", source=path)
+        old = _NAMES_OF_1 if about["version"] == 1 else {}
+        arrays: dict[str, Any] = {n: archive[old.get(n, n)] for n in part_names(Volumes) if old.get(n, n) in archive}
+        refuse_outside_texture(about["material"])
         plain = {name: about[name] for name in part_names(Volumes) if name in about}
         volumes = Volumes(**arrays, **plain | {"material": Material.parse(about["material"], "material")})
         if len(volumes) != about["volumes"]:

@@ -106,7 +106,7 @@ def test_terrain_that_cannot_be(tmp_path):
     with pytest.raises(InputError, match="must have 16 bits a pixel"):
         image_terrain(tmp_path / "eight.png", (1, 1), (0, 1))
     (tmp_path / "bad.png").write_bytes(b"\x89PNG nothing")
-    with pytest.raises(InputError, match="not a readable image"):
+    with pytest.raises(InputError, match="not a readable picture"):
         image_terrain(tmp_path / "bad.png", (1, 1), (0, 1))
     with pytest.raises(InputError, match="must have no holes, got '1 without a height'"):
         HeightField((1, 1), np.array([[0, 1], [np.nan, 2]]))

@@ -200,7 +200,7 @@ BOX = "[[objects]]\nbox = {size_m = [1, 1, 1]}\n"
             "trajectory times: must increase",
         ),
         (BOX + "motion = {times_s = [0, 1], positions_m = [[0, 0, 0]]}", "trajectory"),
-        (BOX + "motion = {file = 'no.tum'}", "cannot be read"),
+        (BOX + "motion = {file = 'no.tum'}", "no such file"),
         (BOX + "name = 'a'\n" + BOX + "name = 'a'", "must be unique"),
         (BOX + "name = 'a'\n[[objects]]\nlike = 'b'", "no such object"),
         ("[materials.x]\nreflectance = 0.5\n" + BOX, "materials.x: nothing uses it"),
@@ -213,7 +213,7 @@ BOX = "[[objects]]\nbox = {size_m = [1, 1, 1]}\n"
         ("[[objects]]\ngrow = {kind = 'gras'}", "grow.*'gras'"),
         ("[[objects]]\ngrow = {kind = 'tree', heigth_m = 3}", "did you mean 'height_m'"),
         ("[[objects]]\ngrow = {kind = 'grass', blades = 0}", "grass blades: must be at least 1"),
-        ("[[objects]]\nground = {size_m = [1, 1], heights = 'no.npy'}", "no such file of heights"),
+        ("[[objects]]\nground = {size_m = [1, 1], heights = 'no.npy'}", "no such file"),
         ("[[objects]\n", "not valid TOML"),
     ],
 )
@@ -323,7 +323,7 @@ def test_nothing_is_left_where_saving_fails(tmp_path, monkeypatch):
 
     scene.add(sphere(), name="b")
     monkeypatch.setattr("tussock.scene_files.scene_save.save_mesh", full_disk)
-    with pytest.raises(OutputError, match="No space left"):
+    with pytest.raises(OutputError, match="no space left"):
         save_scene(scene, tmp_path / "s.toml", force=True)
     assert {p.name for p in tmp_path.iterdir()} == {"s.toml", "s"}
     assert (tmp_path / "s.toml").read_bytes() == before
