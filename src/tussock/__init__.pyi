@@ -137,6 +137,7 @@ from tussock.sensors.patterns.line import LinePattern as LinePattern
 from tussock.sensors.patterns.pattern import TurningPattern as TurningPattern
 from tussock.sensors.patterns.risley import RisleyPattern as RisleyPattern
 from tussock.sensors.patterns.spinning import SpinningPattern as SpinningPattern
+from tussock.sensors.patterns.sweep import SweepPattern as SweepPattern
 from tussock.sensors.patterns.table import TablePattern as TablePattern
 from tussock.sensors.patterns.two_blocks import TwoBlocksPattern as TwoBlocksPattern
 from tussock.sensors.pulses import Pulses as Pulses
@@ -154,6 +155,10 @@ from tussock.wire.hesai.decode import decode_hesai as decode_hesai
 from tussock.wire.hesai.encode import HesaiEncoder as HesaiEncoder
 from tussock.wire.live import Outlet as Outlet
 from tussock.wire.live import stream as stream
+from tussock.wire.livox.decode import LivoxPoints as LivoxPoints
+from tussock.wire.livox.decode import decode_livox as decode_livox
+from tussock.wire.livox.decode import decode_livox_imu as decode_livox_imu
+from tussock.wire.livox.encode import LivoxEncoder as LivoxEncoder
 from tussock.wire.ouster.decode import OusterScan as OusterScan
 from tussock.wire.ouster.encode import OusterEncoder as OusterEncoder
 from tussock.wire.ouster.read import ouster_imu as ouster_imu

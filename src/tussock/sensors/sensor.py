@@ -15,6 +15,7 @@ from tussock.sensors.patterns.image import ImagePattern
 from tussock.sensors.patterns.line import LinePattern
 from tussock.sensors.patterns.risley import RisleyPattern
 from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.sensors.patterns.sweep import SweepPattern
 from tussock.sensors.patterns.table import TablePattern
 from tussock.sensors.patterns.two_blocks import TwoBlocksPattern
 from tussock.sensors.pulses import Pulses
@@ -24,7 +25,14 @@ from tussock.settings import Settings
 __all__ = ["AnyPattern", "Sensor"]
 
 AnyPattern = Annotated[
-    SpinningPattern | TwoBlocksPattern | LinePattern | RisleyPattern | ImagePattern | GridPattern | TablePattern,
+    SpinningPattern
+    | TwoBlocksPattern
+    | LinePattern
+    | RisleyPattern
+    | SweepPattern
+    | ImagePattern
+    | GridPattern
+    | TablePattern,
     Field(discriminator="kind"),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Literal, Protocol
 
 import numpy as np
@@ -12,10 +13,16 @@ from numpy.typing import NDArray
 from tussock.frames.frame import Frame
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["EPOCH", "Channel", "Encoder", "Packets", "Sent"]
+__all__ = ["EPOCH", "Channel", "Encoder", "Packets", "Sent", "whole_nanoseconds"]
 
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
 """[s] Unix time of simulation time 0 unless another is given: fixed, so that the same run gives the same bytes"""
+
+
+def whole_nanoseconds(seconds: float) -> int:
+    """Seconds as a whole number of nanoseconds, exactly rounded: times 1e9, a Unix time would be off by up to 128."""
+    return round(Fraction(seconds) * 1_000_000_000)
+
 
 Channel = Literal["data", "positions", "imu"]
 """What a sensor sends to a port of its own: its points, where it is (Velodyne), what its inertial sensor feels."""

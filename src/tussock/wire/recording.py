@@ -27,6 +27,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.whole_files import check_folder, check_writable, whole_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.families import family_of, open_encoder
+from tussock.wire.livox.custom_msg import CUSTOM_MSG
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.metadata import metadata
 from tussock.wire.ouster.osf import open_osf
@@ -92,7 +93,7 @@ def open_recording(
     messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets in MODELS else sensor.name)
     opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
     with opened(path, messages, force=force) as log:
-        run = _RosRecording(log, messages, packets, sensor.frame_period)
+        run = _RosRecording(log, messages, packets, sensor)
         yield run
         run.finish()
 
@@ -146,8 +147,9 @@ class _CaptureRecording:
 
 
 class _RosRecording:
-    def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, period: float) -> None:
-        self._log, self._messages, self._encoder, self._period = log, messages, encoder, period
+    def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, sensor: Sensor) -> None:
+        self._log, self._messages, self._encoder, self._period = log, messages, encoder, sensor.frame_period
+        self._livox = sensor.name.startswith("livox") or (sensor.packets or "").startswith("livox")
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"
 
     def write(self, frame: Frame) -> None:
@@ -162,6 +164,8 @@ class _RosRecording:
         # A cloud is known when its last pulse has come back.
         end = float(frame.time.max()) if len(frame) else start
         self._log.write(self._points, "sensor_msgs/msg/PointCloud2", ns(end), say.points(frame))
+        if self._livox:
+            self._log.write("/livox/lidar", CUSTOM_MSG, ns(end), say.livox(frame))
 
     def write_image(self, topic: str, time: float, pixels: NDArray[Any], frame_id: str) -> None:
         data = self._messages.image(time, pixels, frame_id)

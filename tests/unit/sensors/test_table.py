@@ -81,3 +81,22 @@ def test_a_missing_table_and_a_frame_that_is_too_short(tmp_path: Path) -> None:
         TablePattern(file=tmp_path / "gone.csv")
     with pytest.raises(InputError, match=r"before the last pulse, at 0\.5 s"):
         TablePattern(file=write(tmp_path, HEADING + "0,0,0.5\n"), frame_period_s=0.1)
+
+
+def test_frames_are_cut_out_of_a_long_table(tmp_path: Path) -> None:
+    """Whatever the cut, the frames one behind the other are the table over and over."""
+    rng = np.random.default_rng(4)
+    times = np.sort(rng.uniform(0, 0.999, 700)).round(6)
+    rows = "\n".join(f"{time},{number % 360},{number % 90}" for number, time in enumerate(times))
+    path = tmp_path / "long.csv"
+    path.write_text("Time/s,Azimuth/deg,Zenith/deg\n" + rows + "\n")
+    pattern = TablePattern(file=path, frame_period_s=1.0, cut_every_s=0.07)
+    assert pattern.frame_period == 0.07
+    seen = [pattern.pulses(frame) for frame in range(100)]
+    stamps = np.concatenate([frame * 0.07 + pulses.offsets for frame, pulses in enumerate(seen)])
+    np.testing.assert_allclose(stamps, np.concatenate([turn + times for turn in range(7)]), atol=2e-9)
+    assert all((pulses.offsets >= 0).all() and (pulses.offsets < 0.07).all() for pulses in seen)
+    elevation = np.rad2deg(np.concatenate([pulses.elevations for pulses in seen]))
+    np.testing.assert_allclose(elevation, np.tile(90 - np.arange(700) % 90, 7), atol=1e-4)
+    with pytest.raises(InputError, match="cut_every_s must be longer than the longest pause"):
+        TablePattern(file=path, frame_period_s=1.0, cut_every_s=0.0001)

@@ -1,4 +1,4 @@
-"""Two wedge prisms that turn independently and bend one beam (Risley prisms): Livox Mid-40.
+"""Two wedge prisms that turn independently and bend one beam or a few (Risley prisms): Livox Mid-40 and Avia.
 
 The beam starts along x and meets four faces: the flat and the slanted face of the first prism, then the slanted
 and the flat face of the second. At each face it is refracted by Snell's law in vector form: with the unit normal
@@ -8,7 +8,8 @@ n against the ray d, c = −n·d and r = n₁/n₂,
 
 The slanted face of prism i leans by its wedge angle towards the roll angle θᵢ = 2π·(rpm/60)·t about x. Prisms
 that turn against each other at unequal speed draw a rosette that never quite repeats; its rim is where both
-wedges point the same way, its centre where they cancel. The faces' distances, a few centimetres, are left out:
+wedges point the same way, its centre where they cancel. Several emitters, each leaning up or down a little, fire in
+turn, one pulse each. The faces' distances, a few centimetres, are left out:
 all pulses leave from the sensor's origin.
 """
 
@@ -24,7 +25,7 @@ from pydantic import Field, model_validator
 
 from tussock.arrays import FloatArray
 from tussock.quantities import Positive
-from tussock.sensors.patterns.pattern import FiniteList, FramedPattern, decimal, pulses_from_directions
+from tussock.sensors.patterns.pattern import Elevations, FiniteList, FramedPattern, decimal, pulses_from_directions
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["RisleyPattern"]
@@ -33,28 +34,33 @@ Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
 
 
 class RisleyPattern(FramedPattern):
-    """One laser through two turning wedges."""
+    """Lasers through two turning wedges."""
 
     kind: Literal["risley"] = "risley"
     prism_rpm: Annotated[FiniteList, Field(min_length=2, max_length=2)]
     """of the first and the second prism; counter-clockwise seen from in front is positive"""
     wedge_deg: tuple[Wedge, Wedge]
     refractive_index: Annotated[float, Field(ge=1.0, le=4.0)]
+    emitter_pitch_deg: Elevations = (0.0,)
+    """how far each emitter leans up before the prisms, in firing order"""
     pulse_hz: Positive
+    """of all emitters together"""
 
     @model_validator(mode="after")
     def _lets_light_through(self) -> Self:
         if self.pulse_hz < self.frame_hz:
             raise ValueError("pulse_hz must not be below frame_hz: a frame needs a pulse")
-        # Only how the prisms stand to each other matters, not how both stand to the world.
-        around = np.linspace(0, 2 * np.pi, 73)
-        if not np.isfinite(_through_prisms(self, np.zeros_like(around), around)).all():
+        around = np.linspace(0, 2 * np.pi, 37)
+        first, second, pitch = (
+            grid.ravel() for grid in np.meshgrid(around, around, np.deg2rad(self.emitter_pitch_deg))
+        )
+        if not np.isfinite(_through_prisms(self, first, second, pitch)).all():
             raise ValueError("wedge_deg is so steep that the beam is reflected inside a prism")
         return self
 
     @property
     def lasers(self) -> int:
-        return 1
+        return len(self.emitter_pitch_deg)
 
     def pulses(self, frame: int) -> Pulses:
         return _frame(self, frame)
@@ -67,8 +73,9 @@ def _frame(pattern: RisleyPattern, frame: int) -> Pulses:
     pulse_hz = decimal(pattern.pulse_hz)
     offsets = float((first - frame * ratio) / pulse_hz) + np.arange(stop - first) / pattern.pulse_hz
     rolls = [_rolls(decimal(rpm) / 60, first, stop, pulse_hz) for rpm in pattern.prism_rpm]
-    directions = _through_prisms(pattern, rolls[0], rolls[1])
-    return pulses_from_directions(directions, offsets, np.zeros(stop - first, np.uint16))
+    laser = (first + np.arange(stop - first)) % pattern.lasers
+    directions = _through_prisms(pattern, rolls[0], rolls[1], np.deg2rad(pattern.emitter_pitch_deg)[laser])
+    return pulses_from_directions(directions, offsets, laser.astype(np.uint16))
 
 
 def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> FloatArray:
@@ -78,11 +85,12 @@ def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> Flo
     return np.asarray(2 * np.pi * (start + np.arange(stop - first) * float(turns_hz / pulse_hz)))
 
 
-def _through_prisms(pattern: RisleyPattern, roll1: FloatArray, roll2: FloatArray) -> FloatArray:
-    """Unit vectors behind the second prism, shape (n, 3); NaN where no light comes through."""
+def _through_prisms(pattern: RisleyPattern, roll1: FloatArray, roll2: FloatArray, pitch: FloatArray) -> FloatArray:
+    """Unit vectors behind the second prism of rays that lean up by ``pitch`` [rad], (n, 3); NaN where none gets through."""
     axis = np.tile([1.0, 0.0, 0.0], (len(roll1), 1))
+    emitted = np.stack([np.cos(pitch), np.zeros_like(pitch), np.sin(pitch)], -1)
     glass, (wedge1, wedge2) = pattern.refractive_index, np.deg2rad(pattern.wedge_deg)
-    ray = _refracted(axis, axis, 1 / glass)
+    ray = _refracted(emitted, axis, 1 / glass)
     ray = _refracted(ray, _face(roll1, wedge1), glass)
     ray = _refracted(ray, _face(roll2, -wedge2), 1 / glass)
     return _refracted(ray, axis, glass)

@@ -3,6 +3,10 @@
 Columns ``azimuth_deg`` (counter-clockwise from x), ``elevation_deg``, ``time_s`` since the start of a frame, and
 optionally ``laser`` (a whole number; 0 where the column is missing). Rows are pulses in firing order. Every frame
 repeats the table. A frame lasts ``frame_period_s``, or one mean step longer than the last time.
+
+With ``cut_every_s`` the table is a longer stream that frames are cut out of, one behind the other, and that begins
+again at its end: a non-repetitive pattern that was recorded or published as a table. The heading of those in
+livox_laser_simulation (``Time/s,Azimuth/deg,Zenith/deg``; zenith counts down from straight up) is understood.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ from pydantic import model_validator
 
 from tussock.errors import InputError
 from tussock.quantities import Positive
-from tussock.sensors.patterns.pattern import Pattern, pulses_from_angles
+from tussock.sensors.patterns.pattern import Pattern, decimal, pulses_from_angles
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["TablePattern"]
 
 COLUMNS = ("azimuth_deg", "elevation_deg", "time_s")
+_LIVOX = {"Time/s": "time_s", "Azimuth/deg": "azimuth_deg", "Zenith/deg": "zenith_deg"}
+_ROUNDING = 1e-9  # [s] a pulse that is meant to be on a cut must not miss it by a rounding error
 
 
 class TablePattern(Pattern):
@@ -32,6 +38,9 @@ class TablePattern(Pattern):
     file: Path
     """in a sensor file: relative to that file"""
     frame_period_s: Positive | None = None
+    """from the start of the table to its next start"""
+    cut_every_s: Positive | None = None
+    """length of the frames that are cut out of a long table"""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -40,6 +49,10 @@ class TablePattern(Pattern):
             raise ValueError(f"frame_period_s must not end before the last pulse, at {last:g} s")
         if self.frame_period_s is None and last == 0:
             raise ValueError("frame_period_s is needed where all pulses fire at time 0")
+        if self.cut_every_s is not None:
+            steps = np.diff(self._pulses.offsets, append=self._table_period)
+            if steps.max() >= self.cut_every_s:
+                raise ValueError(f"cut_every_s must be longer than the longest pause between pulses, {steps.max():g} s")
         return self
 
     @property
@@ -52,6 +65,10 @@ class TablePattern(Pattern):
 
     @property
     def frame_period(self) -> float:
+        return self._table_period if self.cut_every_s is None else self.cut_every_s
+
+    @property
+    def _table_period(self) -> float:
         if self.frame_period_s is not None:
             return self.frame_period_s
         offsets = self._pulses.offsets
@@ -62,7 +79,26 @@ class TablePattern(Pattern):
         return int(self._pulses.lasers.max()) + 1
 
     def pulses(self, frame: int) -> Pulses:
-        return self._pulses
+        return self._pulses if self.cut_every_s is None else self._piece(frame)
+
+    def _piece(self, frame: int) -> Pulses:
+        """The rows of one frame's time, of a table that begins again at its end."""
+        table, period = self._pulses, decimal(self._table_period)
+        assert self.cut_every_s is not None
+        length = decimal(self.cut_every_s)
+        start = frame * length
+        parts: list[NDArray[np.int64]] = []
+        offsets: list[NDArray[np.float64]] = []
+        for turn in range(int(start // period), int(-(-(start + length) // period))):
+            begin = float(start - turn * period)
+            rows = np.arange(*np.searchsorted(table.offsets, [begin - _ROUNDING, begin + float(length) - _ROUNDING]))
+            parts.append(rows)
+            offsets.append(np.maximum(table.offsets[rows] - begin, 0.0))
+        rows = np.concatenate(parts)
+        return Pulses(
+            table.directions[rows], None, np.concatenate(offsets), table.lasers[rows], table.azimuths[rows],
+            table.elevations[rows],
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=8)
@@ -92,12 +128,18 @@ def _columns(path: Path) -> dict[str, NDArray[np.float64]]:
     known = (*COLUMNS, "laser")
     try:
         table: Any = csv.read_csv(
-            path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys(known, float64()))
+            path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys((*known, *_LIVOX), float64()))
         )
     except (OSError, ArrowInvalid) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"cannot be read as a CSV table of numbers: {reason}", source=path) from None
-    names = [name.strip() for name in table.column_names]
+    names = [_LIVOX.get(name.strip(), name.strip()) for name in table.column_names]
+    if "zenith_deg" in names:
+        at = names.index("zenith_deg")
+        from pyarrow import compute
+
+        table = table.set_column(at, "elevation_deg", compute.subtract(90.0, table.column(at)))
+        names[at] = "elevation_deg"
     for name in COLUMNS:
         if name not in names:
             found = ", ".join(names)

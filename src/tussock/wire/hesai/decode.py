@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
-from tussock.wire.hesai.checksum import crc32_of_rows
+from tussock.wire.checksums import mpeg_crc32
 from tussock.wire.hesai.models import DISTANCE_STEP_M, MODE_BYTES, MODELS, HesaiModel, ReturnMode
 
 __all__ = ["HesaiPackets", "decode_hesai", "hesai_model"]
@@ -171,8 +171,8 @@ def _whole(raw: NDArray[np.uint8], packets: NDArray[Any], model: HesaiModel) -> 
         return np.ones(len(packets), bool)
     fields = model.packet.fields
     assert fields is not None
-    body = crc32_of_rows(raw[:, fields["blocks"][1] : fields["crc_body"][1]])
-    tail = crc32_of_rows(raw[:, fields["reserved"][1] : fields["crc_tail"][1]])
+    body = mpeg_crc32(raw[:, fields["blocks"][1] : fields["crc_body"][1]])
+    tail = mpeg_crc32(raw[:, fields["reserved"][1] : fields["crc_tail"][1]])
     return np.asarray((body == packets["crc_body"]) & (tail == packets["crc_tail"]))
 
 

@@ -20,7 +20,7 @@ from tussock.frames.frame import Frame
 from tussock.kernels import loop_kernel
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
-from tussock.wire.hesai.checksum import crc32_of_rows
+from tussock.wire.checksums import mpeg_crc32
 from tussock.wire.hesai.models import (
     DISTANCE_STEP_M,
     FACTORY,
@@ -191,9 +191,9 @@ class HesaiEncoder:
         raw = packets.view(np.uint8).reshape(len(packets), -1)
         body, safety, crc = fields["blocks"][1], fields["safety"][1], fields["crc_body"][1]
         packets["safety"][:, 0] = 1  # version; everything else is well
-        packets["crc_body"] = crc32_of_rows(raw[:, body:crc])
-        packets["crc_safety"] = crc32_of_rows(raw[:, safety : fields["crc_safety"][1]])
-        packets["crc_tail"] = crc32_of_rows(raw[:, fields["reserved"][1] : fields["crc_tail"][1]])
+        packets["crc_body"] = mpeg_crc32(raw[:, body:crc])
+        packets["crc_safety"] = mpeg_crc32(raw[:, safety : fields["crc_safety"][1]])
+        packets["crc_tail"] = mpeg_crc32(raw[:, fields["reserved"][1] : fields["crc_tail"][1]])
 
 
 def _dates(seconds: NDArray[np.int64], year: int) -> NDArray[np.uint8]:

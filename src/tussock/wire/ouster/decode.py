@@ -18,6 +18,7 @@ from tussock.kernels import loop_kernel
 from tussock.sensors.imu import GRAVITY, ImuReadings
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.ouster.profiles import IMU_BYTES, PROFILES, Profile
+from tussock.wire.packets import whole_nanoseconds
 
 __all__ = ["OusterScan", "decode_imu", "decode_scans", "packet_size"]
 
@@ -193,6 +194,6 @@ def decode_imu(payloads: NDArray[np.uint8], *, epoch: float = 0.0) -> ImuReading
         raise InputError.of("packets", f"must have the shape (n, {IMU_BYTES})", payloads.shape)
     whole = np.ascontiguousarray(payloads)
     stamps = whole[:, 8:16].copy().view("<u8")[:, 0].astype(np.int64)
-    time = (stamps - round(epoch * 1e9)) / 1e9
+    time = (stamps - whole_nanoseconds(epoch)) / 1e9
     values = whole[:, 24:].copy().view("<f4").astype(np.float64)
     return ImuReadings(time, values[:, :3] * GRAVITY, np.deg2rad(values[:, 3:]))

@@ -25,7 +25,7 @@ from tussock.sensors.imu import GRAVITY
 from tussock.sensors.sensor import Sensor
 from tussock.wire.ouster.models import profile_of, unit_of
 from tussock.wire.ouster.profiles import ENCODER_TICKS, IMU_BYTES, Profile
-from tussock.wire.packets import EPOCH, Packets, Sent
+from tussock.wire.packets import EPOCH, Packets, Sent, whole_nanoseconds
 
 __all__ = ["OusterEncoder"]
 
@@ -147,7 +147,7 @@ class OusterEncoder:
         packets, per_packet = len(payloads), unit.columns_per_packet
         column = np.arange(unit.columns)
         # Whole nanoseconds: a Unix time in seconds would lose them.
-        start = round(self.epoch * 1e9) + round(number / unit.rate_hz * 1e9)
+        start = whole_nanoseconds(self.epoch) + round(number / unit.rate_hz * 1e9)
         stamps = (start + np.rint(column * (1e9 / unit.rate_hz / unit.columns)).astype(np.int64)).astype("<u8")
         if not self.profile.legacy:
             payloads[:, : len(self._head)] = self._head
@@ -175,7 +175,7 @@ class OusterEncoder:
         period = 1 / self.unit.rate_hz
         readings = imu.measure(path, imu.samples(number * period, (number + 1) * period), seed=seed)
         payloads = np.empty((len(readings.time), IMU_BYTES), np.uint8)
-        stamps = round(self.epoch * 1e9) + np.rint(readings.time * 1e9).astype(np.int64)
+        stamps = whole_nanoseconds(self.epoch) + np.rint(readings.time * 1e9).astype(np.int64)
         payloads[:, :24] = np.repeat(stamps.astype("<u8")[:, None], 3, 1).view(np.uint8)
         payloads[:, 24:36] = (readings.force / GRAVITY).astype("<f4").view(np.uint8)
         payloads[:, 36:] = np.rad2deg(readings.rate).astype("<f4").view(np.uint8)

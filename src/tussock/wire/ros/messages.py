@@ -20,6 +20,8 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
+from tussock.wire.livox.custom_msg import DEFINITIONS as LIVOX_DEFINITIONS
+from tussock.wire.livox.custom_msg import custom_msg
 from tussock.wire.packets import Packets
 from tussock.wire.velodyne.encode import intensity_bytes
 from tussock.wire.velodyne.models import MODELS
@@ -49,7 +51,7 @@ def rings_of(sensor: Sensor) -> NDArray[np.uint16]:
 def _typestore() -> Any:
     typesys = load_extra("rosbags.typesys", extra="ros", purpose="a ROS log")
     store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
-    for name, text in _VELODYNE.items():
+    for name, text in (_VELODYNE | LIVOX_DEFINITIONS).items():
         store.register(typesys.get_types_from_msg(text, name))
     return store
 
@@ -96,6 +98,11 @@ class RosMessages:
             POINT.itemsize, POINT.itemsize * len(records), records.view(np.uint8), True,
         )  # fmt: skip
         return self._serialised(message)
+
+    def livox(self, frame: Frame) -> bytes:
+        """``livox_ros_driver2/CustomMsg`` of all returns."""
+        start = float(frame.meta.get("start_s", frame.time[0] if len(frame) else 0.0))
+        return custom_msg(frame, self.nanoseconds(start), self.frame_id)
 
     def packets(self, packets: Packets) -> bytes:
         """``velodyne_msgs/VelodyneScan`` of data packets."""

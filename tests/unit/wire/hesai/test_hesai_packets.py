@@ -13,7 +13,7 @@ from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
-from tussock.wire.hesai.checksum import crc32_of_rows
+from tussock.wire.checksums import mpeg_crc32
 from tussock.wire.hesai.decode import decode_hesai, hesai_model
 from tussock.wire.hesai.encode import HesaiEncoder
 from tussock.wire.hesai.models import MODELS
@@ -70,7 +70,7 @@ def test_a_pandar64_byte_by_byte() -> None:
 
 
 def test_checksums() -> None:
-    assert crc32_of_rows(np.frombuffer(b"123456789", np.uint8)[None]).tolist() == [0x0376E6E7]
+    assert mpeg_crc32(np.frombuffer(b"123456789", np.uint8)[None]).tolist() == [0x0376E6E7]
     sensor = load_sensor("qt128")
     payloads = sent(sensor, [made_frame(sensor)]).payloads
     damaged = payloads.copy()

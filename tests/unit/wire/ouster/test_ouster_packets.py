@@ -46,7 +46,7 @@ def test_headers_byte_by_byte() -> None:
     for column in range(16):
         stamp, measurement, status = struct.unpack_from("<QHH", packet, 32 + column * 396)
         assert (measurement, status) == (3 * 16 + column, 1)
-        assert abs(stamp - (1_700_000_000_250_000_000 + 7000_000_000_000 + measurement * 1e8 / 1024)) <= 1
+        assert abs(stamp - 1_700_000_000_250_000_000 - 7000_000_000_000 - measurement * 1e8 / 1024) <= 1
 
 
 def test_legacy_columns_byte_by_byte() -> None:

@@ -1,0 +1,185 @@
+"""From frames to the packets that a Livox LIDAR would have sent.
+
+The pulses of a sensor are one endless stream, cut into packets of 96 without regard to where a frame ends; packets are
+counted anew in every frame. `flush` completes the last one with points that saw nothing.
+
+Left out: the tag, which tells how sure the device is of a point, is 0; frames are not told apart in non-repetitive
+scanning, so the frame's number stays 0, as on the device.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.frames.columns import KINDS
+from tussock.frames.frame import Frame
+from tussock.kernels import loop_kernel
+from tussock.poses import Pose, Trajectory
+from tussock.sensors.imu import GRAVITY
+from tussock.sensors.sensor import Sensor
+from tussock.wire.checksums import ethernet_crc32
+from tussock.wire.livox.formats import IMU_PACKET, POINTS, PTP, TIME_AT, WHITE, format_of
+from tussock.wire.packets import EPOCH, Packets, Sent, whole_nanoseconds
+
+__all__ = ["LivoxEncoder"]
+
+
+class LivoxEncoder:
+    """Turns the frames of one sensor into packets of points (``data``) and inertial packets (``imu``).
+
+    ``epoch`` [s] is the Unix time of simulation time 0.
+    """
+
+    def __init__(self, sensor: Sensor, *, epoch: float = EPOCH) -> None:
+        self.sensor, self.epoch = sensor, epoch
+        self.format = format_of(sensor)
+        self._record = self.format.packet
+        self._kind = KINDS.index(str(sensor.receiver.mode))
+        self._begun = np.zeros(1, self._record)
+        self._carried = 0  # points in the packet begun
+        self._times = np.empty(0)  # [s] when they were fired
+        self._next: int | None = None  # the frame that must come next
+        self._counted = 0  # packets in the frame
+
+    @property
+    def packets_per_second(self) -> float:
+        return len(self.sensor.pulses(0)) / self.sensor.frame_period / POINTS
+
+    def encode(self, frame: Frame) -> Sent:
+        """The packets that this frame completes. After a gap the packet begun before it is completed empty."""
+        number = int(frame.meta.get("frame", 0))
+        pulses = self.sensor.pulses(number)
+        if frame.pulses != len(pulses):
+            raise InputError.of(
+                f"frame {number}", f"must be of the sensor {self.sensor.name} with its settings",
+                f"{frame.pulses} pulses instead of {len(pulses)}",
+            )  # fmt: skip
+        before = self.flush()["data"] if self._next not in (None, number) else Packets.none(self._record.itemsize)
+        self._counted = 0
+        times = np.concatenate([self._times, number * self.sensor.frame_period + pulses.offsets])
+        packets = np.zeros(ceil(len(times) / POINTS), self._record)
+        if self._carried:
+            packets[0] = self._begun[0]
+        self._place(frame, packets)
+        whole = len(times) // POINTS
+        self._next, self._carried = number + 1, len(times) - whole * POINTS
+        self._begun = packets[whole:].copy() if self._carried else np.zeros(1, self._record)
+        self._times = times[whole * POINTS :]
+        done = self._finished(packets[:whole], times[: whole * POINTS].reshape(whole, POINTS))
+        sent: Sent = {"data": Packets.joined([before, done]) if len(before) else done}
+        if self.sensor.imu is not None:
+            path = frame.trajectory or Trajectory.standing(Pose())
+            sent["imu"] = self._imu(number, path, int(frame.meta.get("seed", 0)))
+        return sent
+
+    def flush(self) -> Sent:
+        """The packet begun, if there is one; its last points saw nothing."""
+        if not self._carried:
+            return {"data": Packets.none(self._record.itemsize)}
+        step = self.sensor.frame_period / len(self.sensor.pulses(0))
+        rest = self._times[-1] + step * (1 + np.arange(POINTS - self._carried))
+        done = self._finished(self._begun, np.concatenate([self._times, rest])[None])
+        self._begun, self._carried, self._times, self._next = np.zeros(1, self._record), 0, np.empty(0), None
+        return {"data": done}
+
+    def _place(self, frame: Frame, packets: NDArray[Any]) -> None:
+        arguments = (self._kind, self._carried, frame.pulse, frame.return_kind, frame.intensity, packets["data"])
+        if self.format.spherical:
+            written = _write_spherical(*arguments, frame.range, frame.azimuth, frame.elevation)
+        else:
+            most = np.iinfo(packets["data"]["x"].dtype).max
+            written = _write_points(*arguments, frame.xyz, np.float32(1 / self.format.step_m), np.int64(most))
+        if not written and frame.hit.any():
+            kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
+            raise InputError.of(f"packets {self.format.name}", f"need {self.sensor.receiver.mode} returns", kinds)
+
+    def _finished(self, packets: NDArray[Any], times: NDArray[np.float64]) -> Packets:
+        """Packets with their headers; ``times`` [s] of all points, shape (packets, 96)."""
+        step = self.sensor.frame_period / len(self.sensor.pulses(0))
+        packets["length"], packets["points"] = self._record.itemsize, POINTS
+        packets["interval"] = round(POINTS * step / 1e-7)
+        packets["packet"] = (self._counted + np.arange(len(packets))) % 65536
+        self._counted += len(packets)
+        packets["type"], packets["clock"] = self.format.type, PTP
+        packets["time"] = whole_nanoseconds(self.epoch) + np.rint(times[:, 0] * 1e9).astype(np.int64)
+        return Packets(_checked(packets), times[:, -1] + step)
+
+    def _imu(self, number: int, path: Trajectory, seed: int) -> Packets:
+        imu, period = self.sensor.imu, self.sensor.frame_period
+        assert imu is not None
+        readings = imu.measure(path, imu.samples(number * period, (number + 1) * period), seed=seed)
+        packets = np.zeros(len(readings.time), IMU_PACKET)
+        packets["length"], packets["points"], packets["clock"] = IMU_PACKET.itemsize, 1, PTP
+        packets["time"] = whole_nanoseconds(self.epoch) + np.rint(readings.time * 1e9).astype(np.int64)
+        packets["rate"], packets["force"] = readings.rate, readings.force / GRAVITY
+        return Packets(_checked(packets), readings.time)
+
+
+def _checked(packets: NDArray[Any]) -> NDArray[np.uint8]:
+    """Packets as bytes, their checksums filled in, shape (n, size)."""
+    size = packets.dtype.itemsize
+    raw = packets.view(np.uint8).reshape(len(packets), size)
+    packets["crc"] = ethernet_crc32(raw[:, TIME_AT:])
+    return raw
+
+
+@loop_kernel
+def _write_points(
+    wanted: int, carried: int, pulse: Any, kind: Any, intensity: Any, data: Any, xyz: Any, per_step: Any, most: Any
+) -> int:
+    """Write points in steps; one that does not fit is left out."""
+    written = 0
+    half = np.float32(0.5)
+    for i in range(len(pulse)):
+        if kind[i] != wanted:
+            continue
+        written += 1
+        at = carried + np.int64(pulse[i])
+        packet = at // POINTS
+        x = np.int64(np.floor(xyz[i, 0] * per_step + half))
+        y = np.int64(np.floor(xyz[i, 1] * per_step + half))
+        z = np.int64(np.floor(xyz[i, 2] * per_step + half))
+        if max(abs(x), abs(y), abs(z)) > most:
+            continue
+        point = data[packet, at - packet * POINTS]
+        point.x, point.y, point.z = x, y, z
+        white = min(max(intensity[i] * np.float32(WHITE), np.float32(0.0)), np.float32(255.0)) + half
+        point.reflectivity = np.int64(white)
+    return written
+
+
+@loop_kernel
+def _write_spherical(
+    wanted: int,
+    carried: int,
+    pulse: Any,
+    kind: Any,
+    intensity: Any,
+    data: Any,
+    reach: Any,
+    azimuth: Any,
+    elevation: Any,
+) -> int:
+    """Write distances [mm] and angles [0.01°]: zenith down from straight up, azimuth counter-clockwise from x."""
+    written = 0
+    half = np.float32(0.5)
+    per_angle = 18000.0 / np.pi
+    for i in range(len(pulse)):
+        if kind[i] != wanted:
+            continue
+        written += 1
+        at = carried + np.int64(pulse[i])
+        packet = at // POINTS
+        point = data[packet, at - packet * POINTS]
+        point.distance = np.int64(reach[i] * np.float32(1000.0) + half)
+        point.zenith = np.int64(9000.0 - elevation[i] * per_angle + 0.5)
+        turned = np.int64(np.floor(azimuth[i] * per_angle + 0.5))
+        point.azimuth = turned + 36000 if turned < 0 else turned
+        white = min(max(intensity[i] * np.float32(WHITE), np.float32(0.0)), np.float32(255.0)) + half
+        point.reflectivity = np.int64(white)
+    return written
