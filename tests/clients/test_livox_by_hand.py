@@ -1,0 +1,65 @@
+"""Livox packets of ours, read by a decoder that knows only the vendor's structures: see `livox_by_hand`."""
+
+from __future__ import annotations
+
+import livox_by_hand as by_hand
+import numpy as np
+import pytest
+
+from made_frames import made_frame
+from tussock.poses import Pose
+from tussock.sensors.catalogue import load_sensor
+from tussock.wire.livox.encode import LivoxEncoder
+
+EPOCH = 1_700_000_000.0
+FORMATS = {
+    "livox-cartesian32": (by_hand.CARTESIAN_MM, 0.00051, 0.0),
+    "livox-cartesian16": (by_hand.CARTESIAN_CM, 0.0051, 0.0),
+    "livox-spherical": (by_hand.SPHERICAL, 0.00051, np.deg2rad(0.0051)),
+}
+"""data type, half a step along each axis [m], half a step of each angle [rad]"""
+
+
+@pytest.mark.parametrize("packets", FORMATS)
+def test_every_pulse_is_a_point_at_its_place_and_time(packets: str) -> None:
+    kind, step, turn = FORMATS[packets]
+    sensor = load_sensor("livox-mid-360").changed(packets=packets)
+    frames = [made_frame(sensor, k, seed=k) for k in range(2)]
+    encoder = LivoxEncoder(sensor, epoch=EPOCH)
+    sent = [*(encoder.encode(frame)["data"] for frame in frames), encoder.flush()["data"]]
+    decoded = [by_hand.decode(row.tobytes()) for packets_ in sent for row in packets_.payloads]
+    assert {packet.data_type for packet in decoded} == {kind}
+    counts = np.array([packet.count for packet in decoded])
+    # One more each packet, from 0 again where a frame starts (communication protocol, field udp_cnt).
+    starts = np.flatnonzero(counts == 0)
+    assert 2 <= len(starts) <= 3
+    assert all((np.diff(part) == 1).all() for part in np.split(counts, starts[1:]))
+
+    xyz = np.concatenate([packet.xyz for packet in decoded])
+    bright = np.concatenate([packet.reflectivity for packet in decoded])
+    times = np.concatenate(
+        [packet.time_ns * 1e-9 + np.arange(len(packet.xyz)) * packet.interval_ns * 1e-9 / len(packet.xyz) for packet in decoded]
+    )  # fmt: skip
+    pulses = len(sensor.pulses(0)) + len(sensor.pulses(1))
+    assert len(xyz) >= pulses
+    seen = np.flatnonzero((xyz != 0).any(1))
+    mine = np.concatenate([frame.xyz for frame in frames]).astype(float)
+    assert len(seen) == len(mine)
+    off = np.linalg.norm(xyz[seen] - mine, axis=1)
+    assert (off <= np.sqrt(3) * step + np.linalg.norm(mine, axis=1) * turn * np.sqrt(2) + 1e-4).all()
+    np.testing.assert_allclose(bright[seen], np.concatenate([100 * frame.intensity for frame in frames]), atol=0.51)
+    fired = np.concatenate([frame.time for frame in frames])
+    np.testing.assert_allclose(
+        times[seen] - EPOCH, fired, atol=3e-6
+    )  # 0.1 µs of interval a packet, and double precision
+
+
+def test_a_standing_sensor_feels_gravity_and_nothing_else() -> None:
+    sensor = load_sensor("livox-mid-360")
+    encoder = LivoxEncoder(sensor, epoch=EPOCH)
+    sent = encoder.encode(made_frame(sensor, pose=Pose.at(1.0, 2.0, 3.0)))
+    assert "imu" in sent
+    readings = np.concatenate([by_hand.decode(row.tobytes()).imu for row in sent["imu"].payloads])
+    assert len(readings) == 20  # 200 a second
+    assert np.abs(readings[:, :3]).max() < 0.1  # [rad/s]
+    assert np.abs(readings[:, 3:].mean(0) - [0.0, 0.0, 1.0]).max() < 0.05  # [g]
