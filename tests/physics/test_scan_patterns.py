@@ -180,6 +180,22 @@ OTHERS = [
     ("lms-111", 1, 50.0, 541, -135, 135, 0, 0),
     ("utm-30lx", 1, 40.0, 1081, -135, 135, 0, 0),
     ("os1-64", 64, 10.0, 65536, -180, 180, -16.611, 16.611),
+    ("os0-128", 128, 10.0, 131_072, -180, 180, -46.16, 44.3),
+    ("os1-128", 128, 10.0, 131_072, -180, 180, -21.95, 20.47),
+    ("os2-128", 128, 10.0, 262_144, -180, 180, -11.09, 10.76),
+    ("xt32", 32, 10.0, 64_000, -180, 180, -16, 15),
+    ("pandar64", 64, 10.0, 115_200, -180, 180, -24.879, 14.9),
+    ("pandar128", 128, 10.0, 230_400, -180, 180, -25.016, 14.436),
+    ("qt128", 128, 10.0, 86_400, -180, 180, -52.627, 52.627),
+    ("at128", 128, 10.0, 153_728, -60, 60, -12.9, 12.5),
+    ("rs-helios", 32, 10.0, 57_600, -180, 180, -54.6, 14.94),
+    ("rs-lidar-m1", 126, 10.0, 78_750, -60, 60, -12.5, 12.5),
+    ("multiscan136", 16, 20.0, 360 * 14 + 2880 * 2, -180, 180, -22.71, 42.79),
+    ("picoscan150", 1, 25.0, 2761, -138, 138, 0, 0),
+    ("lms-511", 1, 35.0, 761, -95, 95, 0, 0),
+    ("livox-mid-360", 4, 10.0, 20_000, -180, 180, -7, 52),
+    ("livox-avia", 6, 10.0, 24_000, -35.2, 35.2, -38.6, 38.6),
+    ("livox-horizon", 6, 10.0, 24_000, -40.85, 40.85, -12.55, 12.55),
     ("livox-mid-40", 1, 10.0, 10_000, -19.2, 19.2, -19.2, 19.2),
     ("tof-camera", 1, 30.0, 25_344, -21.8, 21.8, -17.3, 17.3),
     ("grid-scanner", 40, 20.0, 4800, -59.5, 59.5, -9.75, 9.75),
@@ -197,7 +213,8 @@ def test_other_scanners_see_and_fire_as_their_sheets_say(
     assert pulses.offsets[-1] < sensor.frame_period
     azimuths, elevations = np.rad2deg(pulses.azimuths), np.rad2deg(pulses.elevations)
     # Pixels end half a pixel inside, columns half a step, and one frame of the rosette misses parts of its rim.
-    slack = {"tof-camera": 0.15, "os1-64": 0.4, "livox-mid-40": 0.2}.get(name, 0.002)
+    steps = {"tof-camera": 0.15, "livox-mid-40": 0.2, "livox-avia": 1.0, "livox-horizon": 0.05, "livox-mid-360": 0.5}
+    slack = steps.get(name, 0.4 if right == -180 else 0.002)
     np.testing.assert_allclose([azimuths.min(), azimuths.max()], [right, left], atol=slack)
     np.testing.assert_allclose([elevations.min(), elevations.max()], [low, high], atol=slack)
 
