@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["FloatArray", "read_only"]
+__all__ = ["FloatArray", "read_only", "sealed", "shown"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,3 +22,14 @@ def read_only(array: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
         kept = kept.copy()
     kept.flags.writeable = False
     return kept
+
+
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """``array`` itself, read-only from now on: for one that was just made, and that nobody else writes to."""
+    array.flags.writeable = False
+    return array
+
+
+def shown(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: who gave the array may go on writing to it, who reads it here may not."""
+    return sealed(array.view())

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
-from tussock.arrays import FloatArray
+from tussock.arrays import FloatArray, read_only
 from tussock.errors import InputError, nearest
 from tussock.limits import read_text
 
@@ -38,11 +38,11 @@ class Pose:
     """unit quaternion (x, y, z, w), shape (4,)"""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "position", _finite("pose position", self.position, (3,)))
+        object.__setattr__(self, "position", read_only(_finite("pose position", self.position, (3,))))
         quaternion = _finite("pose quaternion", self.quaternion, (4,))
         if np.linalg.norm(quaternion) < 1e-9:
             raise InputError.of("pose quaternion", "must not be zero", quaternion.tolist())
-        object.__setattr__(self, "quaternion", _unit(quaternion))
+        object.__setattr__(self, "quaternion", read_only(_unit(quaternion)))
 
     @classmethod
     def at(cls, x: float = 0, y: float = 0, z: float = 0, *, roll: float = 0, pitch: float = 0, yaw: float = 0) -> Pose:
@@ -129,9 +129,9 @@ class Trajectory:
         quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
         if (np.linalg.norm(quaternions, axis=1) < 1e-9).any():
             raise InputError("trajectory quaternions: must not be zero")
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "positions", _finite("trajectory positions", self.positions, (n, 3)))
-        object.__setattr__(self, "quaternions", _unit(quaternions))
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "positions", read_only(_finite("trajectory positions", self.positions, (n, 3))))
+        object.__setattr__(self, "quaternions", read_only(_unit(quaternions)))
 
     @classmethod
     def standing(cls, pose: Pose) -> Trajectory:
@@ -234,7 +234,7 @@ class Trajectory:
         turns = Rotation.from_quat(quaternions)
         return Trajectory(
             times,
-            positions + turns.apply(mount.position),
+            positions + turns.apply(mount.position.copy()),
             (turns * Rotation.from_quat(mount.quaternion)).as_quat(),
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import sealed
 from tussock.errors import InputError
 from tussock.frames.collect import Fired, collect
 from tussock.frames.frame import Frame
@@ -30,6 +31,7 @@ __all__ = ["frames_between", "scan", "scan_range"]
 
 _BLOCK = 1024  # pulses a thread takes at a time
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
+_ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
 
 
@@ -115,7 +117,7 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     offsets = sensor.beam.stencil().astype(np.float64)
     length = np.sqrt(1 + (offsets**2).sum(1, keepdims=True))
     stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
-    origins = np.zeros((1, 3), np.float32) if pulses.origins is None else pulses.origins
+    origins = _ONE_ORIGIN if pulses.origins is None else pulses.origins
     beam = sensor.beam
     spot = 0 if beam.sampling != "random" else 2 if beam.shape == "rectangle" else 1
     half_width, half_height = beam.half_sizes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from tussock.arrays import shown
 from tussock.errors import InputError, nearest
 from tussock.frames.columns import COLUMNS
 from tussock.poses import Trajectory
@@ -18,7 +19,10 @@ __all__ = ["Frame"]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One row per return, in firing order; `tussock.frames.columns` says what each column means."""
+    """One row per return, in firing order; `tussock.frames.columns` says what each column means.
+
+    Columns are read-only: copy one to change it, and `dataclasses.replace` makes a frame of the copy.
+    """
 
     time: NDArray[np.float64]
     pulse: NDArray[np.uint32]
@@ -50,7 +54,7 @@ class Frame:
             shape = (rows,) if column.width == 1 else (rows, column.width)
             if array.shape != shape:
                 raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
-            object.__setattr__(self, column.name, array)
+            object.__setattr__(self, column.name, shown(array))
 
     def __len__(self) -> int:
         return len(self.time)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.arrays import FloatArray
+from tussock.arrays import FloatArray, read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -58,7 +58,7 @@ class HeightField:
         holes = int((~np.isfinite(heights)).sum())
         if holes:
             raise InputError.of("terrain heights", "must have no holes", f"{holes} without a height", "fill them first")
-        object.__setattr__(self, "heights", heights)
+        object.__setattr__(self, "heights", read_only(heights))
 
     @property
     def cell(self) -> FloatArray:

@@ -108,10 +108,11 @@ def populate(
     n = len(x)
     yaw = rng.uniform(0, 2 * np.pi, n) if turn else np.zeros(n)
     sizes = rng.uniform(scale[0], scale[1], n)
-    matrices = Placements.of(np.stack([x, y, ground(x, y) - sink], 1), yaw=yaw, scale=sizes).matrices
-    if tilt > 0:
-        matrices[:, :, :3] = _tilts(ground, x, y, tilt) @ matrices[:, :, :3]
-    return Placements(matrices)
+    upright = Placements.of(np.stack([x, y, ground(x, y) - sink], 1), yaw=yaw, scale=sizes)
+    if tilt == 0:
+        return upright
+    axes = _tilts(ground, x, y, tilt) @ upright.matrices[:, :, :3]
+    return Placements(np.concatenate([axes, upright.matrices[:, :, 3:]], 2))
 
 
 def _apart(

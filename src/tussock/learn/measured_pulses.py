@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from tussock.arrays import shown
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
@@ -50,7 +51,7 @@ class MeasuredPulses:
             array = np.ascontiguousarray(getattr(self, name), dtype)
             if array.shape != shapes.get(name, (n,)):
                 raise InputError.of(f"pulses {name}", f"must have the shape {shapes.get(name, (n,))}", array.shape)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, shown(array))
         if n == 0:
             raise InputError("pulses: there are none; check the file, the box and the chosen revolutions")
         if not (np.isfinite(self.origins).all() and np.isfinite(self.directions).all()):

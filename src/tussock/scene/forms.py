@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.mesh import Mesh
 
@@ -31,7 +32,7 @@ class Forms:
             raise InputError.of("forms", "must have one time for each mesh, and one at least", times.shape)
         if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
             raise InputError.of("forms times", "must be finite and increase", times.tolist())
-        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "times", read_only(times))
 
     def at(self, time: float) -> Mesh:
         """The shape at ``time`` [s]."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import sealed
 from tussock.errors import InputError
 from tussock.scene.scene import PlacedVolumes, SceneObject
 
@@ -33,7 +34,7 @@ class Instances:
             copies[thing.id] = len(thing.placements)
         before = np.concatenate([[0], np.cumsum(copies, dtype=np.uint64)[:-1]])
         starts = np.where(copies > 0, before + 1, 0)
-        return cls(starts.astype(np.uint32), copies)
+        return cls(sealed(starts.astype(np.uint32)), sealed(copies))
 
     def of(self, object_id: NDArray[np.uint32], placement: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Instance numbers of objects and their copies, arrays of one shape."""

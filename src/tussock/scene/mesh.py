@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 
@@ -16,7 +17,10 @@ __all__ = ["Mesh"]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A triangle mesh in its own coordinates; placed any number of times, it is stored once."""
+    """A triangle mesh in its own coordinates; placed any number of times, it is stored once.
+
+    The arrays are copies and read-only, as many objects may share them.
+    """
 
     vertices: NDArray[np.float32]
     """[m], shape (n, 3)"""
@@ -30,7 +34,7 @@ class Mesh:
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such below
-            vertices = np.ascontiguousarray(self.vertices, np.float32)
+            vertices = read_only(self.vertices, np.float32)
         triangles = np.asarray(self.triangles)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) == 0:
             raise InputError.of("mesh vertices", "must be an array of shape (n, 3)", vertices.shape)
@@ -59,16 +63,16 @@ class Mesh:
                     f"must index materials 0 to {len(self.materials) - 1}",
                     low if low < 0 else high,
                 )
-            object.__setattr__(self, "triangle_materials", np.ascontiguousarray(chosen, np.uint16))
+            object.__setattr__(self, "triangle_materials", read_only(chosen, np.uint16))
         if self.uv is not None:
-            uv = np.ascontiguousarray(self.uv, np.float32)
+            uv = read_only(self.uv, np.float32)
             if uv.shape != (len(vertices), 2):
                 raise InputError.of("mesh uv", "must be two numbers a vertex", uv.shape)
             if not np.isfinite(uv).all():
                 raise InputError("mesh uv: must be finite, got NaN or infinity")
             object.__setattr__(self, "uv", uv)
         object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "triangles", np.ascontiguousarray(triangles, np.uint32))
+        object.__setattr__(self, "triangles", read_only(triangles, np.uint32))
 
     @classmethod
     def of(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from tussock.arrays import read_only
 from tussock.errors import InputError
 
 __all__ = ["Placements"]
@@ -18,7 +19,7 @@ class Placements:
     """Transforms that map the shape's coordinates to the world's: ``x_world = A x + b``."""
 
     matrices: NDArray[np.float64]
-    """[A | b], shape (n, 3, 4)"""
+    """[A | b], shape (n, 3, 4), read-only"""
 
     def __post_init__(self) -> None:
         matrices = np.asarray(self.matrices, np.float64)
@@ -39,7 +40,7 @@ class Placements:
                 matrices[bad, :, :3].tolist(),
                 "use a scale > 0",
             )
-        object.__setattr__(self, "matrices", matrices)
+        object.__setattr__(self, "matrices", read_only(matrices))
 
     @classmethod
     def of(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer
 
+from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.pictures import open_picture
 
@@ -41,9 +42,8 @@ class Texture:
             raise InputError.of("texture", f"must have at most {_LARGEST} pixels a side", array.shape[:2])
         if array.shape[2] == 3:
             array = np.concatenate([array, np.full((*array.shape[:2], 1), 255, np.uint8)], 2)
-        self.pixels: NDArray[np.uint8] = np.ascontiguousarray(array)
-        """sRGB and opacity, shape (height, width, 4)"""
-        self.pixels.flags.writeable = False
+        self.pixels: NDArray[np.uint8] = read_only(array)
+        """sRGB and opacity, shape (height, width, 4), read-only"""
         self._digest = hashlib.blake2b(self.pixels.tobytes() + repr(array.shape).encode(), digest_size=16).hexdigest()
 
     @classmethod

@@ -30,6 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 
@@ -67,7 +68,7 @@ def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDA
 
 @dataclass(frozen=True, eq=False)
 class Volumes:
-    """A partition of space into Gaussians with permeability, in its own coordinates [m]."""
+    """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only."""
 
     means: NDArray[np.float32]
     """[m], shape (n, 3)"""
@@ -98,12 +99,12 @@ class Volumes:
         n = len(np.asarray(self.means))
         if n == 0:
             raise InputError("volumes: hold no volume; learn from pulses that have returns")
-        edges = np.ascontiguousarray(self.edges, np.float32)
+        edges = read_only(self.edges, np.float32)
         if edges.ndim != 1 or len(edges) == 0 or not (np.diff(edges, prepend=0) > 0).all():
             raise InputError.of("volumes edges", "must be rising distances above 0", edges.tolist())
         object.__setattr__(self, "edges", edges)
         for name, (dtype, width) in _ARRAYS.items():
-            array = np.ascontiguousarray(getattr(self, name), dtype)
+            array = read_only(getattr(self, name), dtype)
             shape = (n,) if width == 1 else (n, width or len(edges))
             if array.shape != shape:
                 raise InputError.of(f"volumes {name}", f"must have the shape {shape}", array.shape)

@@ -69,7 +69,7 @@ def _paths(thing: SceneObject, times: NDArray[np.float64]) -> list[ObjectPath]:
         else:
             origins, body = thing.motion.at(times)
             moved = Rotation.from_quat(body)
-            positions = origins + moved.apply(shifts[number])
+            positions = origins + moved.apply(shifts[number].copy())
             quaternions = (moved * turns[number]).as_quat()
         found.append(ObjectPath(thing.name, number, Trajectory(times, positions, quaternions)))
     return found

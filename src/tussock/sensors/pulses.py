@@ -7,12 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import sealed
+
 __all__ = ["Pulses"]
 
 
 @dataclass(frozen=True, eq=False)
 class Pulses:
-    """The pulses of one frame. Nothing here knows the pose: `simulate` places each pulse at its own time."""
+    """The pulses of one frame. Nothing here knows the pose: `simulate` places each pulse at its own time.
+
+    The arrays are read-only, as they are shared: copy one to change it.
+    """
 
     directions: NDArray[np.float32]
     """unit vectors, sensor frame, shape (n, 3)"""
@@ -26,6 +31,12 @@ class Pulses:
     """[rad], as the sensor reports it, counter-clockwise from x, shape (n,)"""
     elevations: NDArray[np.float32]
     """[rad], as the sensor reports it, shape (n,)"""
+
+    def __post_init__(self) -> None:
+        # Patterns keep their pulses for later frames and for all sensors of their kind: nobody may change them.
+        for array in vars(self).values():
+            if array is not None:
+                sealed(array)
 
     def __len__(self) -> int:
         return len(self.lasers)

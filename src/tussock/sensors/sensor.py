@@ -70,7 +70,7 @@ class Sensor(Settings):
         return float(getattr(self.pattern, "rotation_hz", 1.0 / self.pattern.frame_period))
 
     def pulses(self, frame: int = 0) -> Pulses:
-        """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
+        """The pulses of frame ``frame`` in firing order; the arrays are shared and read-only."""
         return self.pattern.pulses(frame)
 
     def with_(self, **settings: Any) -> Self:

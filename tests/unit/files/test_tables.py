@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -23,8 +24,7 @@ def test_csv_is_plain(tmp_path, make_frame):
 
 
 def test_csv_numbers_are_short(tmp_path, make_frame):
-    frame = make_frame(1)
-    frame.xyz[0] = 0.1
+    frame = replace(make_frame(1), xyz=np.full((1, 3), 0.1))
     save_frame(frame, tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text().splitlines()[1].startswith("0.1,0.1,0.1,")
 

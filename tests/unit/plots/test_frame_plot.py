@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import matplotlib.image
 import numpy as np
@@ -98,8 +99,7 @@ def test_rows_follow_the_elevation_and_not_the_laser():
 
 
 def test_without_lasers_rows_are_steps_of_elevation():
-    frame = sweep()
-    frame.laser[:] = 0
+    frame = replace(sweep(), laser=np.zeros(len(sweep())))
     row, elevations = _rows(frame)
     np.testing.assert_allclose(elevations[row], frame.elevation, atol=np.radians(30) / 128)
 

@@ -90,7 +90,7 @@ class Pattern(Settings):
 
     @abstractmethod
     def pulses(self, frame: int) -> Pulses:
-        """The pulses of frame ``frame`` in firing order; the arrays are shared, so copy before writing."""
+        """The pulses of frame ``frame`` in firing order; the arrays are shared and read-only."""
 
 
 class FramedPattern(Pattern):

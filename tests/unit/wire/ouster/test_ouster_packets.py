@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,8 +68,10 @@ def test_range_is_counted_from_the_axis_and_reflectivity_is_a_white_walls_hundre
     sensor = sensor_of("os2-128", "ouster-rng19", "strongest", **{"pattern.steps": 512})
     encoder = OusterEncoder(sensor)
     frame = made_frame(sensor, 0, share=1.0)
-    frame.range[:6] = [10.0, 10.0, 10.0, 600.0, 0.0, np.nan]
-    frame.intensity[:6] = [1.0, 0.5, 9.0, 1.0, 1.0, 1.0]
+    ranges, intensity = frame.range.copy(), frame.intensity.copy()
+    ranges[:6] = [10.0, 10.0, 10.0, 600.0, 0.0, np.nan]
+    intensity[:6] = [1.0, 0.5, 9.0, 1.0, 1.0, 1.0]
+    frame = replace(frame, range=ranges, intensity=intensity)
     scan = decode_scans(encoder.encode(frame)["data"].payloads, encoder.unit)[0]
     assert scan.fields["RANGE"][:6, 0].tolist() == [10014, 10014, 10014, 0, 14, 0]  # 13.762 mm from the axis
     assert scan.fields["REFLECTIVITY"][:4, 0].tolist() == [100, 50, 255, 0]
