@@ -52,6 +52,7 @@ class Purpose(IntEnum):
     TERRAIN = 10
     IMAGE_NOISE = 11
     PIXEL_SAMPLE = 12
+    HELD_OUT = 13
     IMU = 20
     GPS = 40
     COMPASS = 41

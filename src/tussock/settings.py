@@ -13,15 +13,20 @@ import typing
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic._internal._model_construction import ModelMetaclass
 
 from tussock.errors import InputError, nearest
 from tussock.limits import read_text
 
 __all__ = ["Settings", "read_toml"]
+
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)  # its own name for it is private
 
 
 class _OneLineErrors(ModelMetaclass):

@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},
     {"randomness"},
+    {"sampler"},
     {"scene", "sensors"},
     {"plants", "ground"},
     {"scenes", "scene_files"},

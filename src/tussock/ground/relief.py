@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tussock.arrays import FloatArray
-from tussock.scene.sizes import between, positive, whole
+from tussock.scene.sizes import between, chance, positive
 
 __all__ = ["Relief"]
 
@@ -33,8 +33,7 @@ class Relief:
     def __post_init__(self) -> None:
         between("relief height", self.height, 0.0, np.inf)
         positive("relief wavelength", self.wavelength)
-        whole("relief seed", self.seed, 0)
-        rng = np.random.Generator(np.random.Philox(self.seed))
+        rng = chance("relief", self.seed)
         length = self.wavelength * np.geomspace(1.0, 0.25, _WAVES)
         heading = rng.uniform(0, 2 * np.pi, _WAVES)
         vector = (2 * np.pi / length)[:, None] * np.stack([np.cos(heading), np.sin(heading)], 1)

@@ -21,7 +21,8 @@ from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.limits import check_memory
 from tussock.scene.pictures import open_picture
-from tussock.scene.sizes import between, positive, whole
+from tussock.sampler import Sampler
+from tussock.scene.sizes import between, chance, positive, whole
 
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
 
@@ -42,11 +43,10 @@ def noise_terrain(
     positive("terrain wavelength", wavelength)
     between("terrain octaves", whole("terrain octaves", octaves, 1), 1, 16)
     between("terrain roughness", roughness, 0.0, 1.0)
-    whole("terrain seed", seed, 0)
     nx, ny = cells or (max(1, round(width)), max(1, round(depth)))
     x = np.linspace(-width / 2, width / 2, whole("terrain cells x", nx, 1) + 1)
     y = np.linspace(-depth / 2, depth / 2, whole("terrain cells y", ny, 1) + 1)
-    rng = np.random.Generator(np.random.Philox(seed))
+    rng = chance("terrain", seed)
     total = np.zeros((nx + 1, ny + 1))
     for octave in range(octaves):
         step = wavelength / 2**octave
@@ -55,7 +55,7 @@ def noise_terrain(
     return HeightField((width, depth), total * (height / spread if spread > 0 else 0.0))
 
 
-def _gradient_noise(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _gradient_noise(x: FloatArray, y: FloatArray, rng: Sampler) -> FloatArray:
     """Perlin's noise on the grid of ``x`` (n,) and ``y`` (m,), measured in cells of the noise; shape (n, m)."""
     offset = rng.uniform(0, 1, 2)
     x, y = x - x[0] + offset[0], y - y[0] + offset[1]

@@ -19,6 +19,8 @@ from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
 from tussock.learn.fit_volumes import Method, fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.randomness import Purpose
+from tussock.sampler import Sampler
 from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import ray_in_row
@@ -123,7 +125,7 @@ def choose_voxel(
     Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
     the first was the best, they grow from there in the same way.
     """
-    chance = np.random.Generator(np.random.Philox(seed))
+    chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
     if len(pulses) > _ENOUGH:
         pulses = pulses.select(np.sort(chance.permutation(len(pulses))[:_ENOUGH]))
     held = chance.integers(0, _HELD_OUT, len(pulses)) == 0

@@ -17,6 +17,7 @@ from tussock.arrays import FloatArray
 from tussock.plants.crowns import ROOT, Habit
 from tussock.plants.needles import NEEDLE_AREA, NEEDLE_TRIANGLES, needle_shapes
 from tussock.plants.stems import Stems, fitted, grow, sprout, thinned, tubes
+from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, whole
 from tussock.scene.surfaces import SURFACES
@@ -77,7 +78,7 @@ def _skeleton(
     shoots: int,
     *,
     fine: bool,
-    rng: np.random.Generator,
+    rng: Sampler,
 ) -> list[Stems]:
     root = np.array([[0.0, 0.0, -ROOT * height]])
     up = [[0.0, 0.0, 1.0]]
@@ -128,7 +129,7 @@ def _skeleton(
     return [trunk, branches, young]
 
 
-def _needles(shoots: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+def _needles(shoots: Stems, count: int, area: float, rng: Sampler) -> tuple[FloatArray, NDArray[np.int64]]:
     at = sprout(shoots, count, first=0.0, down=0.75, spread=0.2, rng=rng)
     lengths = rng.uniform(0.75, 1.25, count)
     lengths *= np.sqrt(area / (NEEDLE_AREA * (lengths**2).sum()))

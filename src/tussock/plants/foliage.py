@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from tussock.arrays import FloatArray
 from tussock.plants.leaves import LEAF_AREA, leaf_shapes
 from tussock.plants.stems import Stems, sprout
+from tussock.sampler import Sampler
 
 __all__ = ["foliage", "reach_to_egg"]
 
 
-def foliage(twigs: Stems, count: int, area: float, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+def foliage(twigs: Stems, count: int, area: float, rng: Sampler) -> tuple[FloatArray, NDArray[np.int64]]:
     """``count`` leaves of ``area`` [m²] together, along the outer part of the twigs."""
     at = sprout(twigs, count, first=0.15, down=0.9, spread=0.25, rng=rng)
     lengths = rng.uniform(0.7, 1.3, count)

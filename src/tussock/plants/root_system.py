@@ -17,6 +17,7 @@ import numpy as np
 from tussock.arrays import FloatArray
 from tussock.kernels import inline_kernel, kernel
 from tussock.plants.stems import Stems, across, grow, sprout
+from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
@@ -51,7 +52,7 @@ def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int =
     return Mesh(vertices, faces, (SURFACES["root"],))
 
 
-def _skeleton(radius: float, rng: np.random.Generator) -> list[Stems]:
+def _skeleton(radius: float, rng: Sampler) -> list[Stems]:
     """Stump, main, lateral and fine roots, each order grown from the one before."""
     thick = 0.09 * radius
     up = np.linspace(0, 1, 9)

@@ -15,6 +15,7 @@ import numpy as np
 from tussock.plants.foliage import foliage, reach_to_egg
 from tussock.plants.leaves import LEAF_AREA, LEAF_TRIANGLES
 from tussock.plants.stems import Stems, fitted, grow, sprout, thinned, tubes
+from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
@@ -62,7 +63,7 @@ def shrub(
     return Mesh.joined(parts)
 
 
-def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: np.random.Generator) -> list[Stems]:
+def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: Sampler) -> list[Stems]:
     """Stems, branches and twigs, each order grown from the one before."""
     turn = 2 * np.pi * (np.arange(stems) + rng.uniform(-0.35, 0.35, stems)) / stems
     outward = np.stack([np.cos(turn), np.sin(turn), np.zeros(stems)], 1)

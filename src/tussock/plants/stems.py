@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.arrays import FloatArray
+from tussock.sampler import Sampler
 
 __all__ = ["Sprouts", "Stems", "fitted", "grow", "sprout", "thinned", "tubes"]
 
@@ -63,7 +64,7 @@ def grow(
     segments: int,
     wander: float,
     rise: float,
-    rng: np.random.Generator,
+    rng: Sampler,
 ) -> Stems:
     """Stems from ``starts`` (n, 3) [m] along ``directions`` (n, 3), ``lengths`` (n,) and ``radii`` (n,) [m].
 
@@ -92,7 +93,7 @@ def sprout(
     first: float,
     down: float,
     spread: float,
-    rng: np.random.Generator,
+    rng: Sampler,
     last: float = 1.0,
 ) -> Sprouts:
     """``count`` children on the part of the parents from ``first`` to ``last`` (shares of their length).

@@ -18,6 +18,7 @@ from tussock.plants.crowns import ROOT, Habit
 from tussock.plants.foliage import foliage, reach_to_egg
 from tussock.plants.leaves import LEAF_AREA, LEAF_TRIANGLES
 from tussock.plants.stems import Stems, fitted, grow, sprout, tubes
+from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, whole
 from tussock.scene.surfaces import SURFACES
@@ -78,7 +79,7 @@ def _skeleton(
     *,
     twigs: int,
     fine: bool,
-    rng: np.random.Generator,
+    rng: Sampler,
 ) -> list[Stems]:
     """Trunk, limbs, branches and twigs, each order grown from the one before."""
     root = np.array([[0.0, 0.0, -ROOT * height]])

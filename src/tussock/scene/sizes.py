@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import operator
 
-import numpy as np
-
 from tussock.errors import InputError
+from tussock.sampler import Sampler
 
 __all__ = ["between", "chance", "positive", "whole"]
 
@@ -26,17 +25,19 @@ def between(name: str, value: float, low: float, high: float, *, above: bool = F
     return number
 
 
-def whole(name: str, value: int, least: int) -> int:
-    """A whole number of at least ``least``."""
+def whole(name: str, value: int, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least``, and at most ``most`` where that is given."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError.of(name, "must be a whole number", value) from None
     if number < least:
         raise InputError.of(name, f"must be at least {least}", value)
+    if most is not None and number > most:
+        raise InputError.of(name, f"must be at most {most}", value)
     return number
 
 
-def chance(name: str, seed: int) -> np.random.Generator:
-    """What a shape draws from: the same for the same seed."""
-    return np.random.Generator(np.random.Philox(whole(f"{name} seed", seed, 0)))
+def chance(name: str, seed: int) -> Sampler:
+    """What a shape samples from: the same for the same name and seed."""
+    return Sampler(name, whole(f"{name} seed", seed, 0, 2**64 - 1))

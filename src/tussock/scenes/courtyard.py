@@ -21,6 +21,7 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground
 from tussock.scene.scene import Scene
+from tussock.scene.sizes import chance
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["courtyard", "grass_on", "trees_on"]
@@ -59,7 +60,7 @@ def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
 
 def grass_on(relief: Ground, side: int, *, seed: int) -> Placements:
     """Tiles of 1 m that cover a square of ``side`` m: quarter turns by chance, 80 % to 120 % of their height."""
-    rng = np.random.Generator(np.random.Philox(seed + 1))
+    rng = chance("courtyard grass", seed)
     middle = np.arange(side) + 0.5 - side / 2
     x, y = (v.ravel() for v in np.meshgrid(middle, middle, indexing="ij"))
     n = len(x)
@@ -79,7 +80,7 @@ def grass_on(relief: Ground, side: int, *, seed: int) -> Placements:
 
 def trees_on(relief: Relief, side: int, count: int, *, seed: int) -> Placements:
     """``count`` trees at least 6 m from one another and from the edge, turned and 75 % to 120 % of their size."""
-    rng = np.random.Generator(np.random.Philox(seed + 2))
+    rng = chance("courtyard trees", seed)
     candidates = rng.uniform(-side / 2 + 6, side / 2 - 6, (40 * count, 2))
     # The middle stays free: that is where a sensor stands.
     candidates = candidates[np.hypot(*candidates.T) > 6]

@@ -23,7 +23,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import sphere
 from tussock.scene.scene import Scene
-from tussock.scene.sizes import positive, whole
+from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["forest_trail", "trail_line", "trail_path"]
@@ -127,7 +127,7 @@ def _floor(ground: HeightField, line: list[tuple[float, float]], seed: int) -> M
 def _stone(seed: int) -> Mesh:
     """A boulder of half a metre: a sphere, flattened and dented by chance."""
     ball = sphere(0.5, subdivisions=3, material=SURFACES["rock"])
-    rng = np.random.Generator(np.random.Philox(seed + 30))
+    rng = chance("stone", seed)
     axes = rng.standard_normal((9, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     unit = ball.vertices.astype(float) / 0.5

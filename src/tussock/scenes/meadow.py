@@ -13,6 +13,7 @@ from tussock.plants.blades import blades as blade_shapes
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import ground
 from tussock.scene.scene import Scene
+from tussock.scene.sizes import chance
 from tussock.scene.surfaces import SURFACES
 
 __all__ = ["meadow"]
@@ -24,7 +25,7 @@ _BLADES = 150_000
 def meadow(*, seed: int = 0) -> Scene:
     """Uneven grassland around the origin; a sensor stands 2 m up there."""
     relief = Relief(height=0.3, wavelength=40.0, seed=seed)
-    rng = np.random.Generator(np.random.Philox(seed))
+    rng = chance("meadow", seed)
     x, y = rng.uniform(-_SIDE / 2, _SIDE / 2, (2, _BLADES))
     vertices, triangles = blade_shapes(
         np.stack([x, y, relief(x, y) - 0.01], 1),

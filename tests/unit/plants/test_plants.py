@@ -88,12 +88,21 @@ def test_tree_has_a_bare_trunk_below_a_crown():
     leaves, trunk = of_label(shape, "leaf"), of_label(shape, "trunk")
     assert trunk.any() and of_label(shape, "branch").any()
     assert (middle[leaves, 2] > 1.0).all()
-    assert np.hypot(*middle[trunk, :2].T).max() < 1.0
+    assert np.hypot(*middle[trunk, :2].T).max() < 2.25  # half the crown
     # Leaves stand on all sides of the trunk and mostly in the outer half of the crown.
     turn = np.arctan2(middle[leaves, 1], middle[leaves, 0])
     share = np.histogram(turn, bins=6, range=(-np.pi, np.pi))[0] / leaves.sum()
     assert share.min() > 0.08
     assert (np.hypot(*middle[leaves, :2].T) > 1.2).mean() > 0.6
+
+
+def test_trunks_wander_little():
+    away = []
+    for seed in range(8):
+        shape = tree(height=12.0, crown_radius=4.5, triangles=5_000, seed=seed)
+        trunk = shape.vertices[shape.triangles[of_label(shape, "trunk")]]
+        away.append(np.hypot(trunk[..., 0], trunk[..., 1]).max())
+    assert np.median(away) < 1.0 and max(away) < 2.25
 
 
 @pytest.mark.parametrize("make", [grass_tile, lambda seed: tree(triangles=6_000, seed=seed)])

@@ -20,11 +20,12 @@ import numpy as np
 from tussock.arrays import FloatArray
 from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose, Trajectory
-from tussock.randomness import check_seed
+from tussock.sampler import Sampler
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import cylinder
 from tussock.scene.scene import Scene
+from tussock.scene.sizes import chance
 from tussock.sensors.beam import Beam
 from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.receiver import Receiver
@@ -85,7 +86,7 @@ def kolmogorov_smirnov(depths: FloatArray, law: FloatArray) -> float:
     return float(max(np.abs(law - steps[:-1]).max(), np.abs(law - steps[1:]).max()))
 
 
-def stands_above_one_another(density: int, diameter: float, count: int, rng: np.random.Generator) -> World:
+def stands_above_one_another(density: int, diameter: float, count: int, rng: Sampler) -> World:
     """``count`` stands of their own, one every 2 m of height: one world to build, one scan for all."""
     stems = int(density * WIDTH * DEPTH) * count
     radius = diameter / 2 * (np.pi / _SIDES) / np.sin(np.pi / _SIDES)
@@ -110,7 +111,7 @@ def single_beam(beam: Beam, pulses: int) -> Sensor:
 
 def depths_in_stands(beam: Beam, *, stands: int, pulses: int, seed: int) -> dict[Case, FloatArray]:
     """Sorted depths r − D [m] of every case: ``pulses`` into each of ``stands`` stands, each grown by chance."""
-    rng = np.random.Generator(np.random.Philox(check_seed(seed)))
+    rng = chance("stands", seed)
     sensor = single_beam(beam, stands * pulses)
     times = np.append(sensor.pulses().offsets, sensor.frame_period)
     depths = {}

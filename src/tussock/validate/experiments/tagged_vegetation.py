@@ -22,6 +22,7 @@ from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, plane, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.sizes import chance
 from tussock.scene.surfaces import SURFACES
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.patterns.grid import GridPattern
@@ -40,10 +41,12 @@ POSE = Pose.at(0, 0, 2.0)
 
 def bushes(kind: str, sigma: float) -> Scene:
     """A dense line of bushes, or a loose cluster of low ones, on open ground with a wall far behind."""
-    rng = np.random.Generator(np.random.Philox(7))
+    rng = chance("bushes", 7)
     if kind == "dense line":
         x, y = 12.0 + 0.6 * rng.standard_normal(24), np.linspace(-12, 12, 24)
-        size = np.stack([1.0 + 0.2 * rng.random(24), 0.9 + 0.2 * rng.random(24), 1.6 + 0.4 * rng.random(24)], 1)
+        size = np.stack(
+            [1.0 + 0.2 * rng.uniform(0, 1, 24), 0.9 + 0.2 * rng.uniform(0, 1, 24), 1.6 + 0.4 * rng.uniform(0, 1, 24)], 1
+        )
     else:
         x, y = rng.uniform(7, 15, 60), rng.uniform(-9, 9, 60)
         size = rng.uniform(0.35, 0.6, (60, 3))
