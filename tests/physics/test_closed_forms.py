@@ -43,9 +43,14 @@ def assert_near(frame: object, expected: NDArray, cosine: NDArray, *, sure: NDAr
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["one copy", "shared shape"])
-@pytest.mark.parametrize("centre", [(0, 0, 0), (500_000, 5_200_000, 300)], ids=["near zero", "map coordinates"])
+@pytest.mark.parametrize(
+    "centre",
+    # A float32 has steps of 0.03 to 0.5 m there.
+    [(0, 0, 0), (500_000.137, 5_200_000.291, 300.073), (-3_100_000.389, 71.113, -0.057)],
+    ids=["near zero", "map coordinates", "west"],
+)
 def test_wall_at_100_m(
-    centre: tuple[int, int, int], shared: bool, plain_sensor: Callable, closed_rays: Callable
+    centre: tuple[float, float, float], shared: bool, plain_sensor: Callable, closed_rays: Callable
 ) -> None:
     middle = np.array(centre, float)
     upright = Rotation.from_euler("y", -90, degrees=True).as_quat()
@@ -56,7 +61,8 @@ def test_wall_at_100_m(
         plane((2000, 2000), material=GREY),
         placements=Placements.of(places, quaternions=np.repeat(upright[None], len(places), 0)),
     )
-    sensor, pose = plain_sensor(), Pose(middle)
+    # Not a whole number of float32 steps from the wall: rounding both alike must not hide it.
+    sensor, pose = plain_sensor(), Pose(middle + [0.0113, 0.0071, 0.0131])
     frame = scan(scene, sensor, pose, keep_misses=True)
     origins, directions, _ = closed_rays(sensor, pose)
     expected = plane_along(np.array([1.0, 0, 0]), wall, origins, directions)

@@ -126,6 +126,19 @@ def test_snell_through_a_slab(index: float, slope: float, pencil: Callable, add_
     np.testing.assert_allclose(frame.intensity, 0.5 * cosine, atol=1e-5)
 
 
+@pytest.mark.parametrize("index", [1.0, 1.33, 1.52, 2.4])
+def test_what_stands_inside_glass_is_further_by_its_index(index: float, pencil: Callable, add_wall: Callable) -> None:
+    """Glass from x = 5 to 9 and a wall in it at x = 7: light takes 5/cos θ of air and n times 2/cos θ' of glass."""
+    scene = Scene()
+    scene.add(box((4, 30, 30), material=glass(index)), position=(7, 0, 0))
+    add_wall(scene, [7, 0, 0], (-1, 0, 0), material=GREY, size=20.0)
+    frame = scan(scene, pencil(np.linspace(-40, 40, 81)), keep_misses=True)
+    angle = frame.azimuth.astype(float)
+    inside = np.arcsin(np.sin(angle) / index)
+    assert frame.hit.all()
+    assert np.abs(frame.true_range - (5 / np.cos(angle) + index * 2 / np.cos(inside))).max() < MILLIMETRE / 10
+
+
 @pytest.mark.parametrize("angle", [-35.0, 15.0, 50.0])
 def test_the_offset_of_a_slab(angle: float, pencil: Callable, add_wall: Callable) -> None:
     """The ray leaves parallel to itself, t·sin(θ − θ')/cos θ' to the side: two walls meet within 0.1 mm of there."""

@@ -140,3 +140,33 @@ def test_pointing(level: bool, pencil: Callable, add_wall: Callable) -> None:
     assert not frame.azimuth.any()
     assert not frame.elevation.any()
     assert not frame.true_xyz[:, 1:].any()
+
+
+def test_pointing_errs_across_and_up_independently(pencil: Callable, add_wall: Callable) -> None:
+    """On walls turned about both axes the range follows the sum, or the difference, of both errors: r = 20/(1 − h ∓ v)."""
+    both = []
+    for up in (1.0, -1.0):
+        scene = Scene()
+        add_wall(scene, [20, 0, 0], (-1, 1, up), material=Material(), size=40.0)
+        frame = scan(scene, pencil([0.0] * 60_000, **{"noise.pointing_sigma_mrad": 2.0}), seed=6)
+        both.append(1.0 - 20.0 / frame.true_range.astype(float))
+    across, up = (both[0] + both[1]) / 2, (both[0] - both[1]) / 2  # the same seed: the same errors
+    assert across.std() == pytest.approx(2e-3, rel=0.02)
+    assert up.std() == pytest.approx(2e-3, rel=0.02)
+    assert abs(np.corrcoef(across, up)[0, 1]) < 4 / np.sqrt(60_000)
+
+
+@pytest.mark.parametrize("least", [0.1, 0.25, 0.5])
+def test_what_is_weaker_than_the_least_intensity_is_no_return(
+    least: float, pencil: Callable, add_wall: Callable
+) -> None:
+    """A wall of 50 % all around the view: I = ρ·cos θ, so returns end where cos θ = least / ρ."""
+    scene = Scene()
+    add_wall(scene, [10, 0, 0], (-1, 0, 0), material=Material(reflectance=0.5), size=190.0)
+    azimuth = np.linspace(-84, 84, 337)
+    frame = scan(scene, pencil(azimuth, **{"receiver.min_intensity": least}), keep_misses=True)
+    strength = 0.5 * np.cos(np.deg2rad(azimuth))
+    sure = np.abs(strength - least) > 1e-4
+    assert (frame.hit == (strength >= least))[sure].all()
+    assert frame.hit.any() and (least == 0.1 or not frame.hit.all())
+    assert frame.hit[168], "as strong as the least is strong enough"

@@ -195,6 +195,20 @@ def test_volumes_stand_among_surfaces(level: Sensor, add_wall: Callable[..., Sce
     assert np.allclose(screened.range, 3.0, atol=1e-4), "nothing is seen through a wall"
 
 
+def test_closure_is_for_what_would_get_away_not_for_what_a_wall_stops(
+    level: Sensor, add_wall: Callable[..., SceneObject]
+) -> None:
+    shut = replace(one_volume(), closure=np.uint16([65535]))
+    scene = Scene("before a wall")
+    scene.add_volumes(shut, name="bush", position=(0, -0.3, -0.1))
+    alone = scan(World(scene), level, Pose(), seed=2, keep_misses=True)
+    assert (alone.range < 8).all(), "before the sky nothing gets away"
+    add_wall(scene, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0), material=GREY)
+    walled = scan(World(scene), level, Pose(), seed=2, keep_misses=True)
+    assert (walled.range < 8).mean() == pytest.approx(1 - RHO, abs=4 * np.sqrt(0.25 / 20_000))
+    assert np.allclose(walled.range[walled.range > 8], 9.0, atol=1e-4)
+
+
 def test_copies_are_placed_and_turned_and_stop_independently(level: Sensor) -> None:
     scene = Scene("copies")
     volumes = one_volume()

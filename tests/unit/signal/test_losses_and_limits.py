@@ -36,3 +36,16 @@ def test_the_detection_limit_of_the_hdl_64e() -> None:
 @pytest.mark.parametrize(("distance", "expected"), [(3.0, 3.0), (4.99, 4.99), (5.0, 0.0), (7.5, 2.5), (10.0, 5.0)])
 def test_backfolding(distance: float, expected: float) -> None:
     assert float(folded(f(distance), f(10))) == pytest.approx(expected, abs=1e-6)
+
+
+def test_as_bright_as_the_limit_is_bright_enough() -> None:
+    """Each comparison at its very edge: the limit itself, its near and its far end."""
+    line = (50.0, 120.0, 0.1, 0.8)
+    for distance in (50.0, 61.0, 85.0, 120.0):
+        least = least_reflectivity.py_func(distance, *line)
+        assert detected.py_func(least, distance, *line)
+        assert not detected.py_func(np.nextafter(least, 0), distance, *line)
+    assert detected.py_func(np.nextafter(0.0, 1), np.nextafter(50.0, 0), *line), "nearer than near: anything but black"
+    assert not detected.py_func(0.0, np.nextafter(50.0, 0), *line)
+    assert not detected.py_func(1.0, np.nextafter(120.0, 200), *line), "further than far: nothing"
+    assert detected.py_func(0.0, 500.0, 50.0, 0.0, 0.1, 0.8), "without a limit everything"

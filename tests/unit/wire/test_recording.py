@@ -58,6 +58,31 @@ def test_headers_and_checksums(tmp_path: Path) -> None:
     assert at == len(data)
 
 
+@pytest.mark.parametrize("size", [2, 3, 64, 1206, 3000])
+def test_a_checksum_that_comes_out_as_0_is_sent_as_all_ones(size: int, tmp_path: Path) -> None:
+    """RFC 768: 0 means that there is none. Two bytes of the payload are chosen so that the sum is 0 in two of three."""
+    rng = np.random.default_rng(size)
+    payloads = rng.integers(0, 256, (3, size), dtype=np.uint8)
+    payloads[:, :2] = 0
+    address = bytes([192, 168, 1, 201, 255, 255, 255, 255])
+    header = struct.pack(">HHHH", 2368, 2368, 8 + size, 0)
+    for payload in payloads[:2]:
+        body = payload.tobytes() + bytes(size % 2)
+        rest = ones_complement(address + bytes([0, 17]) + header[4:6] + header + body)
+        payload[:2] = list(struct.pack(">H", 0xFFFF - rest))
+    with (tmp_path / "a.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(payloads, np.zeros(3), 2368))
+    data, at, sums = (tmp_path / "a.pcap").read_bytes(), 24, []
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at + 8)[0]
+        frame = data[at + 16 : at + 16 + length]
+        at += 16 + length
+        if struct.unpack(">H", frame[20:22])[0] & 0x1FFF == 0:  # the first fragment, or the whole
+            sums.append(struct.unpack(">H", frame[40:42])[0])
+    assert sums[:2] == [0xFFFF, 0xFFFF] and sums[2] not in (0, 0xFFFF)
+    np.testing.assert_array_equal(read_datagrams(tmp_path / "a.pcap").payloads(), payloads)
+
+
 def test_read_back(tmp_path: Path) -> None:
     packets = capture(tmp_path / "a.pcap")
     found = read_datagrams(tmp_path / "a.pcap")
