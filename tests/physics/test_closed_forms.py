@@ -62,7 +62,7 @@ def test_wall_at_100_m(
         placements=Placements.of(places, quaternions=np.repeat(upright[None], len(places), 0)),
     )
     # Not a whole number of float32 steps from the wall: rounding both alike must not hide it.
-    sensor, pose = plain_sensor(), Pose(middle + [0.0113, 0.0071, 0.0131])
+    sensor, pose = plain_sensor(), Pose(middle + np.array([0.0113, 0.0071, 0.0131]))
     frame = scan(scene, sensor, pose, keep_misses=True)
     origins, directions, _ = closed_rays(sensor, pose)
     expected = plane_along(np.array([1.0, 0, 0]), wall, origins, directions)

@@ -20,8 +20,8 @@ from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.limits import check_memory
-from tussock.scene.pictures import open_picture
 from tussock.sampler import Sampler
+from tussock.scene.pictures import open_picture
 from tussock.scene.sizes import between, chance, positive, whole
 
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
