@@ -22,6 +22,16 @@ from tussock.cameras.view import View as View
 from tussock.datasets.recordings import open_recordings as open_recordings
 from tussock.datasets.write import Written as Written
 from tussock.datasets.write import write_dataset as write_dataset
+from tussock.drive.autonomy.following import Command as Command
+from tussock.drive.autonomy.stack import Steps as Steps
+from tussock.drive.loop import DriveResult as DriveResult
+from tussock.drive.loop import drive_to as drive_to
+from tussock.drive.settings import DriveSettings as DriveSettings
+from tussock.drive.settings import load_drive_settings as load_drive_settings
+from tussock.drive.stage import Stage as Stage
+from tussock.drive.vehicles.vehicle import Vehicle as Vehicle
+from tussock.drive.vehicles.vehicle import load_vehicle as load_vehicle
+from tussock.drive.vehicles.vehicle import vehicle_names as vehicle_names
 from tussock.errors import InputError as InputError
 from tussock.errors import OutputError as OutputError
 from tussock.errors import TraceError as TraceError
@@ -72,6 +82,7 @@ from tussock.plants.root_system import root_system as root_system
 from tussock.plants.shrub import shrub as shrub
 from tussock.plants.tree import tree as tree
 from tussock.plots.comparison import plot_comparison as plot_comparison
+from tussock.plots.drive import plot_drive as plot_drive
 from tussock.plots.frame import plot_frame as plot_frame
 from tussock.plots.overlay import overlay_points as overlay_points
 from tussock.plots.range_spread import plot_range_spread as plot_range_spread

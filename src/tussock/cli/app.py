@@ -16,6 +16,7 @@ from tussock.cli import (
     compare,
     dataset,
     demo,
+    drive,
     learn,
     motion,
     noise,
@@ -53,6 +54,7 @@ app.command()(dataset.dataset)
 app.command()(worlds.worlds)
 app.command()(run.run)
 app.command()(check.check)
+app.command()(drive.drive)
 app.command()(view.view)
 app.command()(sensors.sensors)
 app.command()(bench.bench)

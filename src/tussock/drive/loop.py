@@ -21,6 +21,7 @@ from tussock.drive.metrics import Ending, Metrics, measure
 from tussock.drive.sensing.readings import Readings
 from tussock.drive.settings import DriveSettings
 from tussock.drive.simulation import Sensed, Simulation
+from tussock.drive.site.site import Site
 from tussock.drive.stage import Stage
 from tussock.drive.vehicles.motion import COLUMNS
 from tussock.errors import InputError
@@ -28,7 +29,7 @@ from tussock.frames.frame import Frame
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["DriveResult", "DriveStep", "Driver", "Watcher", "drive_to"]
+__all__ = ["Drive", "DriveResult", "DriveStep", "Driver", "Watcher", "drive_to"]
 
 FloatArray = NDArray[np.float64]
 Point = tuple[float, float]
@@ -78,6 +79,8 @@ class DriveResult:
     cost_map: CostMap | None
     path: FloatArray | None
     """the last plan (k, 2) [m]"""
+    site: Site
+    """what was there, with the plants as they were left"""
     scan_s: float = 0.0
     total_s: float = 0.0
     """time that the scans took, and all of the loop"""
@@ -134,31 +137,40 @@ def drive_to(
     ``steps`` replaces parts of the autonomy, ``driver`` all of it. ``speed`` paces the loop: 1 is real time, None as
     fast as it goes; either way the same seed gives the same bits. ``stop`` is asked after every step.
     """
-    settings = settings or DriveSettings()
-    goals = _goals(goal)
-    place = _start(start, goals[0])
-    stage = scene if isinstance(scene, Stage) else Stage(scene, settings.vehicle, threads=threads)
-    for one in goals:
-        stage.check_goal(*one)
-    mind = driver or _autonomy(stage, sensor, settings, place, goals, steps)
-    simulation = Simulation(
-        stage, sensor, place, suite=settings.sensors, mount=settings.mount, seed=seed, threads=threads
+    drive = Drive(
+        scene, sensor, goal, start=start, settings=settings, seed=seed, steps=steps, driver=driver, threads=threads
     )
-    return _Loop(simulation, mind, settings, goals, watchers, speed, stop).run()
+    return drive.run(watchers, speed=speed, stop=stop)
 
 
-class _Loop:
+class Drive:
+    """A drive that is ready to begin: all that can be refused has been refused."""
+
     def __init__(
-        self, simulation: Simulation, mind: Driver, settings: DriveSettings, goals: list[Point],
-        watchers: Sequence[Watcher], speed: float | None, stop: Callable[[], bool],
+        self, scene: Scene | Stage, sensor: Sensor, goal: ArrayLike, *, start: ArrayLike = (0.0, 0.0),
+        settings: DriveSettings | None = None, seed: int = 0, steps: Steps | None = None, driver: Driver | None = None,
+        threads: int | None = None,
     ) -> None:  # fmt: skip
-        self._simulation, self._mind, self._settings = simulation, mind, settings
-        self._goals, self._watchers, self._pace, self._stop = goals, watchers, speed, stop
+        self._settings = settings = settings or DriveSettings()
+        self._goals = goals = _goals(goal)
+        place = _start(start, goals[0])
+        stage = scene if isinstance(scene, Stage) else Stage(scene, settings.vehicle, threads=threads)
+        for one in goals:
+            stage.check_goal(*one)
+        self._mind: Driver = driver or _autonomy(stage, sensor, settings, place, goals, steps)
+        self._simulation = Simulation(
+            stage, sensor, place, suite=settings.sensors, mount=settings.mount, seed=seed, threads=threads
+        )
         self._record = _Record()
         self._next = 0
         """which goal is headed for"""
+        self._stop: Callable[[], bool] = lambda: False
 
-    def run(self) -> DriveResult:
+    def run(
+        self, watchers: Sequence[Watcher] = (), *, speed: float | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> DriveResult:
+        """Drive, once, and show every step to the watchers."""
+        self._stop = stop
         begin = time.perf_counter()
         m = self._simulation.vehicle.motion
         start = (m.x, m.y)
@@ -173,11 +185,11 @@ class _Loop:
             shown = DriveStep(
                 sensed, thought, self._goals[self._next], self._simulation.vehicle.collisions, cost_map, ended
             )
-            for watcher in self._watchers:
+            for watcher in watchers:
                 watcher.watch(shown)
             command = (thought.command.speed, thought.command.turn_rate)
-            if self._pace is not None:
-                time.sleep(max(0.0, sensed.end / self._pace - (time.perf_counter() - begin)))
+            if speed is not None:
+                time.sleep(max(0.0, sensed.end / speed - (time.perf_counter() - begin)))
         return self._result(start, ended, message, time.perf_counter() - begin)
 
     def _feel(self, sensed: Sensed, thought: Thought) -> None:
@@ -249,7 +261,7 @@ class _Loop:
         mind = self._mind if isinstance(self._mind, Autonomy) else None
         return DriveResult(
             metrics, self._settings, self._goals, times, rows, estimates, mind.cost_map if mind else None,
-            mind.path if mind else None, self._simulation.scan_s, seconds,
+            mind.path if mind else None, vehicle.site, self._simulation.scan_s, seconds,
         )  # fmt: skip
 
 

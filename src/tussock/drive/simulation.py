@@ -62,8 +62,8 @@ class Simulation:
         """Obey a command, speed [m/s] and turn rate [rad/s], for one frame."""
         number, start, end = self.steps, self.steps * self.period, (self.steps + 1) * self.period
         driven = self.vehicle.drive(speed, turn_rate, end - self.vehicle.time)
+        path = driven.mounted(self.mount)
         begin = time.perf_counter()
-        path = driven.path.mounted(self.mount)
         frame = scan(self.stage.world, self.sensor, path, seed=self.seed, frame=number, threads=self._threads)
         self.scan_s += time.perf_counter() - begin
         self.steps += 1

@@ -95,6 +95,13 @@ class CostMap:
     def holds(self, x: float, y: float) -> bool:
         return bool(self.low_x <= x < self.high[0] and self.low_y <= y < self.high[1])
 
+    def copy(self) -> CostMap:
+        """The map as it is now."""
+        twin = CostMap.__new__(CostMap)
+        twin.__dict__.update(self.__dict__)
+        twin.costs, twin.seen, twin._lowest = self.costs.copy(), self.seen.copy(), np.empty_like(self._lowest)
+        return twin
+
     def block(self, x: float, y: float) -> None:
         """Give the cell at a place [m] the highest cost, as a bumper does that has met something."""
         i, j = self.index(x, y)

@@ -1,7 +1,9 @@
 """From a cost map to a path: obstacles grown by the vehicle's width, then A*.
 
 A cell with at least ``lethal`` cost is an obstacle. Cells nearer to one than half the vehicle's width and a margin are
-blocked, except those that the vehicle itself stands on. All other cells cost 1 + weight·c/100 a cell's length.
+blocked, except those that the vehicle itself stands on. From there on it gets cheaper over ``respect_m``, so that the way
+keeps off corners where there is room and still goes through a gap where there is none. A cell of cost c then costs
+1 + weight·c/100 a cell's length.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from tussock.drive.autonomy.cost_map import CostMap
 from tussock.kernels import kernel
 from tussock.settings import Settings
 
-__all__ = ["PlanSettings", "blocked_cells", "plan"]
+__all__ = ["PlanSettings", "distances", "plan"]
 
 
 class PlanSettings(Settings):
@@ -27,33 +29,40 @@ class PlanSettings(Settings):
     """cost from which a cell is an obstacle; above 100 none is"""
     margin_m: Annotated[float, Field(ge=0.0)] = 0.25
     """kept from obstacles beside half the vehicle's width"""
+    respect_m: Annotated[float, Field(ge=0.0, le=20.0)] = 1.5
+    """beyond that, over which it costs less and less to be near an obstacle"""
     every_s: Annotated[float, Field(gt=0.0)] = 1.0
     """between plans; a path that becomes blocked is replaced at once"""
 
 
-def blocked_cells(costs: NDArray[np.float32], lethal: float, radius: float) -> NDArray[np.bool_]:
-    """Cells whose middle is within ``radius`` (in cells) of that of a cell of at least ``lethal`` cost."""
-    blocked = np.zeros(costs.shape, np.bool_)
-    _grow(costs, lethal, radius, blocked)
-    return blocked
+def distances(costs: NDArray[np.float32], lethal: float, reach: float) -> NDArray[np.float32]:
+    """How far (in cells) each cell is from the nearest of at least ``lethal`` cost; infinite beyond ``reach``."""
+    far = np.full(costs.shape, np.inf, np.float32)
+    _measure(costs, lethal, reach, far)
+    return far
 
 
 def plan(
     cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float
 ) -> NDArray[np.float64] | None:
     """A path (k, 2) [m] from where the vehicle is to the goal, None where there is no way."""
-    blocked = blocked_cells(cost_map.costs, settings.lethal, (half_width + settings.margin_m) / cost_map.cell)
+    cell = cost_map.cell
+    least, soft = (half_width + settings.margin_m) / cell, settings.respect_m / cell
+    far = distances(cost_map.costs, settings.lethal, least + soft)
+    blocked = far <= least
     first = tuple(int(k) for k in cost_map.index(*start))
     last = tuple(int(k) for k in cost_map.index(*goal))
     n = len(blocked)
     if not all(0 <= k < n for k in (*first, *last)):
         return None
     # It stands there: what was grown over its own place is no obstacle.
-    reach = int(np.ceil(half_width / cost_map.cell)) + 1
+    reach = int(np.ceil(half_width / cell)) + 1
     near = np.s_[max(first[0] - reach, 0) : first[0] + reach + 1, max(first[1] - reach, 0) : first[1] + reach + 1]
     blocked[near] &= cost_map.costs[near] >= settings.lethal
     blocked[first] = False
-    cells, _ = astar(1.0 + settings.weight / 100.0 * cost_map.costs.astype(np.float64), blocked, first, last)  # type: ignore[arg-type]
+    near_obstacles = np.clip(1 - (far - least) / soft, 0, 1) if soft > 0 else 0.0
+    weights = np.maximum(cost_map.costs / 100.0, near_obstacles).astype(np.float64)
+    cells, _ = astar(1.0 + settings.weight * weights, blocked, first, last)  # type: ignore[arg-type]
     if cells is None:
         return None
     path = np.stack(cost_map.middle(cells[:, 0], cells[:, 1]), 1)
@@ -62,7 +71,7 @@ def plan(
 
 
 @kernel
-def _grow(costs: Any, lethal: float, radius: float, blocked: Any) -> None:
+def _measure(costs: Any, lethal: float, radius: float, far: Any) -> None:
     n, m = costs.shape
     reach = int(radius)
     for i in range(n):
@@ -70,5 +79,6 @@ def _grow(costs: Any, lethal: float, radius: float, blocked: Any) -> None:
             if costs[i, j] >= lethal:
                 for a in range(max(i - reach, 0), min(i + reach + 1, n)):
                     for b in range(max(j - reach, 0), min(j + reach + 1, m)):
-                        if (a - i) ** 2 + (b - j) ** 2 <= radius * radius:
-                            blocked[a, b] = True
+                        away = np.sqrt(np.float32((a - i) ** 2 + (b - j) ** 2))
+                        if away <= radius and away < far[a, b]:
+                            far[a, b] = away

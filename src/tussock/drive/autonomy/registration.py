@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from tussock.drive.autonomy.estimate import Estimate
+from tussock.drive.vehicles.attitude import matrices
 from tussock.frames.frame import Frame
 from tussock.kernels import kernel
 from tussock.poses import Pose
@@ -34,9 +34,7 @@ def register(frame: Frame, estimate: Estimate, mount: Pose) -> NDArray[np.float3
     period = max(estimate.time - start, 1e-9)
     back = period * (1 - np.arange(_STEPS + 1) / _STEPS)  # [s] before the estimate
     yaws = estimate.yaw - estimate.turn_rate * back
-    turns = Rotation.from_euler(
-        "ZYX", np.stack([yaws, np.full(len(back), estimate.pitch), np.full(len(back), estimate.roll)], 1)
-    ).as_matrix()
+    turns = matrices(yaws, estimate.pitch, estimate.roll)
     middle = 0.5 * (yaws + estimate.yaw)
     table = np.zeros((len(back), 3, 4))
     table[:, :, :3] = turns @ mount.rotation

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field
-from scipy.spatial.transform import Rotation
 
 from tussock.drive.sensing.errors import Errors, ErrorSettings
 from tussock.drive.sensing.readings import GpsFixes, sample_times
+from tussock.drive.vehicles.attitude import matrices
 from tussock.drive.vehicles.body import Driven
 from tussock.randomness import Purpose
 from tussock.settings import Settings
@@ -48,9 +48,9 @@ class GpsReceiver:
         count = len(times)
         if not count:
             return GpsFixes(times, np.empty((0, 3)), np.empty((0, 2)))
-        positions, quaternions = driven.path.at(times)
-        antenna = positions + Rotation.from_quat(quaternions).apply(self.gps.antenna_m)
-        yaw, speed = (np.interp(times, driven.times, driven.column(name)) for name in ("yaw", "speed"))
+        rows = np.stack([np.interp(times, driven.times, driven.rows[:, k]) for k in range(7)])
+        antenna = rows[:3].T + matrices(*rows[3:6]) @ np.array(self.gps.antenna_m)
+        yaw, speed = rows[3], rows[6]
         velocities = speed[:, None] * np.stack([np.cos(yaw), np.sin(yaw)], 1) + self._speed.take(count)
         errors = np.concatenate([self._level.take(count), self._high.take(count)], 1)
         return GpsFixes(times, antenna + errors, velocities)

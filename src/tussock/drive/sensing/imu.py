@@ -11,11 +11,11 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field
-from scipy.spatial.transform import Rotation
 
 from tussock.drive.sensing.errors import Errors, ErrorSettings
 from tussock.drive.sensing.readings import ImuReadings, sample_times
-from tussock.drive.vehicles.body import Driven, attitude
+from tussock.drive.vehicles.attitude import matrices, quaternions, rates_between
+from tussock.drive.vehicles.body import Driven
 from tussock.drive.vehicles.vehicle import GRAVITY
 from tussock.randomness import Purpose
 from tussock.settings import Settings
@@ -77,11 +77,11 @@ class ImuAtWork:
         velocities = np.diff(driven.rows[:, :3], axis=0) / dt
         changes = np.diff(np.concatenate([self._velocity[None], velocities]), axis=0) / dt
         self._velocity = velocities[-1]
-        turns = Rotation.from_quat(attitude(*(driven.rows[:, k] for k in (3, 4, 5))))
-        rates = (turns[:-1].inv() * turns[1:]).as_rotvec() / dt
+        angles = driven.rows[:, 3:6].T
+        rates = rates_between(quaternions(*angles), dt)
         which = np.clip(((times - driven.times[0]) / dt + 1e-6).astype(int), 0, len(rates) - 1)
         up = np.array([0.0, 0.0, GRAVITY])
-        forces = turns[:-1].inv().apply(changes + up)
+        forces = ((changes + up)[:, None, :] @ matrices(*angles)[:-1])[:, 0]
         return ImuReadings(
             times, forces[which] + self._accel.take(len(times)), rates[which] + self._gyro.take(len(times))
         )

@@ -1,1 +1,4 @@
-"""Vehicles: how they obey commands, stand on the ground, are held back and stopped."""
+"""Vehicles: how they obey commands, stand on the ground, are held back and stopped.
+
+Inner: people use the names in `tussock`.
+"""

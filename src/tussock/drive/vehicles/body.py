@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from tussock.drive.site.movers import rectangle
 from tussock.drive.site.site import Site
+from tussock.drive.vehicles.attitude import matrices, quaternions, times
 from tussock.drive.vehicles.collision import clearance, touches
 from tussock.drive.vehicles.motion import COLUMNS, CONTACT_SOLID, Motion, advance
 from tussock.drive.vehicles.vehicle import Vehicle
@@ -44,13 +44,16 @@ class Driven:
     @cached_property
     def path(self) -> Trajectory:
         """``T_world_body``."""
-        return Trajectory(self.times, self.rows[:, :3], attitude(self.rows[:, 3], self.rows[:, 4], self.rows[:, 5]))
+        return Trajectory(self.times, self.rows[:, :3], quaternions(*self.rows[:, 3:6].T))
 
-
-def attitude(yaw: FloatArray, pitch: FloatArray, roll: FloatArray) -> FloatArray:
-    """Quaternions (x, y, z, w) of shape (n, 4)."""
-    quaternions: FloatArray = Rotation.from_euler("ZYX", np.stack([yaw, pitch, roll], 1)).as_quat()
-    return quaternions
+    def mounted(self, mount: Pose) -> Trajectory:
+        """``T_world_sensor`` of a sensor fixed to the body at ``mount``; steps are so short that arcs are chords."""
+        angles = self.rows[:, 3:6].T
+        return Trajectory(
+            self.times,
+            self.rows[:, :3] + matrices(*angles) @ mount.position,
+            times(quaternions(*angles), mount.quaternion),
+        )
 
 
 class VehicleBody:
@@ -93,7 +96,7 @@ class VehicleBody:
     @property
     def pose(self) -> Pose:
         """``T_world_body`` now."""
-        return Pose(self._row[:3].copy(), attitude(*(self._row[k : k + 1] for k in (3, 4, 5)))[0])
+        return Pose(self._row[:3].copy(), quaternions(*self._row[3:6]))
 
     def drive(self, speed: float, turn_rate: float, seconds: float) -> Driven:
         """Obey a command for a time [s]; speed [m/s] and turn rate [rad/s], left positive."""
@@ -116,14 +119,14 @@ class VehicleBody:
             dt,
             rows[1:],
         )
-        times = self.time + dt * np.arange(steps + 1, dtype=np.float64)
+        moments = self.time + dt * np.arange(steps + 1, dtype=np.float64)
         self.time += seconds
         self._stop_before_movers(before, rows)
-        self._count(times[1:], rows[1:, 13])
+        self._count(moments[1:], rows[1:, 13])
         self._row = rows[-1].copy()
         m = self.motion
         near = clearance(site.obstacles, m.x, m.y, m.yaw, self.vehicle.length_m, self.vehicle.width_m, NEAR)
-        return Driven(times, rows, min(float(near), site.movers.distance(self.time, self.outline)))
+        return Driven(moments, rows, min(float(near), site.movers.distance(self.time, self.outline)))
 
     def _stop_before_movers(self, before: Motion, rows: FloatArray) -> None:
         """What moves is looked at once a command: a vehicle that would touch it stays where it was."""
@@ -135,7 +138,7 @@ class VehicleBody:
 
     def _count(self, times: FloatArray, contacts: FloatArray) -> None:
         for time in times[contacts == CONTACT_SOLID]:
-            self.collisions += time - self._last_contact > _AGAIN
+            self.collisions += int(time - self._last_contact > _AGAIN)
             self._last_contact = time
 
     def _standing_row(self) -> FloatArray:

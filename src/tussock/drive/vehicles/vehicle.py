@@ -176,8 +176,9 @@ def load_vehicle(name_or_path: str | Path) -> Vehicle:
     if base is not None:
         if not isinstance(base, str):
             raise InputError.of(f"{path}: base", "must be the name of a vehicle", base)
-        sources = {**_from_catalogue(base).get("sources", {}), **table.get("sources", {})}
-        table = {**_from_catalogue(base), **table, "sources": sources}
+        below = _from_catalogue(base)
+        sources = {**below.get("sources", {}), **table.get("sources", {})}
+        table = {**below, "name": path.stem, **table, "sources": sources}
     return Vehicle.parse({"name": path.stem, **table}, str(path))
 
 

@@ -19,7 +19,7 @@ from tussock.extras import load_extra
 from tussock.whole_files import whole_file, whole_folder
 from tussock.wire.ros.messages import RosMessages
 
-__all__ = ["MessageLog", "open_mcap", "open_rosbag2"]
+__all__ = ["MessageLog", "open_growing_mcap", "open_mcap", "open_rosbag2"]
 
 _TOLD_ONCE = ("/tf_static",)
 _FOREVER = {"sec": 9223372036, "nsec": 854775807}
@@ -53,6 +53,45 @@ def open_mcap(path: Path, messages: RosMessages, *, force: bool = False) -> Iter
         writer.start(profile="ros2", library="tussock")
         yield _Mcap(writer, messages)
         writer.finish()
+
+
+@contextmanager
+def open_growing_mcap(path: Path, messages: RosMessages, *, chunk_bytes: int = 65536) -> Iterator[MessageLog]:
+    """An MCAP file for ROS 2 that is there from the start and grows chunk by chunk.
+
+    What ends the program early, even a kill, leaves all whole chunks: `mcap recover`, or any reader that goes from front
+    to back, finds them.
+    """
+    library = load_extra("mcap.writer", extra="ros", purpose="an MCAP file")
+    try:
+        # Unbuffered: a chunk is the system's as soon as it is written.
+        with path.open("wb", buffering=0) as file:
+            writer = library.Writer(_Whole(file), chunk_size=chunk_bytes, compression=library.CompressionType.LZ4)
+            writer.start(profile="ros2", library="tussock")
+            try:
+                yield _Mcap(writer, messages)
+            finally:
+                writer.finish()
+    except OSError as error:
+        why = "no space left on the disk" if error.errno == errno.ENOSPC else str(error.strerror)
+        raise OutputError(f"{path}: cannot be written ({why})") from None
+
+
+class _Whole:
+    """A raw file that writes all that it is given."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.tell = file.tell
+
+    def write(self, data: bytes) -> int:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
 
 
 class _Mcap:

@@ -29,7 +29,7 @@ def driven_scan(slope, speed, turn, mount):
     for k in range(20):
         driven = body.drive(speed, turn, 0.1)
         estimate = estimator.update(sensing.read(driven), (k + 1) * 0.1)
-    frame = scan(scene, sensor, driven.path.mounted(mount), frame=19)
+    frame = scan(scene, sensor, driven.mounted(mount), frame=19)
     return frame, estimate, driven
 
 

@@ -6,7 +6,7 @@ import pytest
 from tussock.drive.autonomy.cost_map import CostMap, MapSettings
 from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.autonomy.following import Command, FollowSettings, follow
-from tussock.drive.autonomy.planning import PlanSettings, blocked_cells, plan
+from tussock.drive.autonomy.planning import PlanSettings, distances, plan
 from tussock.drive.vehicles.vehicle import load_vehicle
 
 VEHICLE = load_vehicle("skid-steer")
@@ -16,12 +16,13 @@ def at(x, y, yaw=0.0, time=0.0):
     return Estimate(time, x, y, yaw, 0.0, 0.0, 0.0, 0.0)
 
 
-def test_obstacles_grow_by_a_radius():
+def test_how_far_the_next_obstacle_is():
     costs = np.zeros((21, 21), np.float32)
     costs[10, 10] = 100
     i, j = np.indices(costs.shape)
-    np.testing.assert_array_equal(blocked_cells(costs, 100, 3.2), np.hypot(i - 10, j - 10) <= 3.2)
-    assert not blocked_cells(costs, 101, 3.2).any()
+    away = np.hypot(i - 10, j - 10)
+    np.testing.assert_allclose(distances(costs, 100, 3.2), np.where(away <= 3.2, away, np.inf), rtol=1e-6)
+    assert np.isinf(distances(costs, 101, 3.2)).all()
 
 
 def test_a_plan_leads_around_what_is_lethal_and_prefers_short_grass():
@@ -30,7 +31,7 @@ def test_a_plan_leads_around_what_is_lethal_and_prefers_short_grass():
     path = plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(), 0.85)
     assert path[:, 1].min() < -14.0
     i, j = cost_map.index(path[:, 0], path[:, 1])
-    assert not blocked_cells(cost_map.costs, 100, (0.85 + 0.25) / 0.5)[i, j].any()
+    assert distances(cost_map.costs, 100, 9.0)[i, j].min() > (0.85 + 0.25) / 0.5
     cost_map.costs[:] = 0
     cost_map.costs[50:54, 20:] = 60  # tall grass: cheaper to go through or around, by the weight
     through = plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(weight=1.0), 0.85)

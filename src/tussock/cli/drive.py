@@ -1,0 +1,217 @@
+"""``tussock drive``: a vehicle finds its way through a scene by what its sensors tell it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tussock.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from tussock.drive.loop import DriveResult, DriveStep
+    from tussock.drive.settings import DriveSettings
+
+__all__ = ["drive"]
+
+_FILES = ("drive.mcap", "metrics.json", "truth.csv", "drive.png", "drive.gif")
+
+
+def drive(
+    scene: Annotated[
+        str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
+    ],
+    to: Annotated[list[str], typer.Option("--to", help="Goal x,y [m]; several are headed for one after the other.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for log, metrics, picture and animation.")],
+    sensor: Annotated[str, typer.Option(help="A sensor of the catalogue or a sensor file (.toml).")] = "vlp-16",
+    start: Annotated[
+        str | None, typer.Option("--from", help="Start x,y or x,y,yaw [m, deg]; the scene's own place if not given.")
+    ] = None,
+    vehicle: Annotated[
+        str | None, typer.Option(help="A vehicle of the catalogue (skid-steer, mrzr, warthog) or a file (.toml).")
+    ] = None,
+    settings: Annotated[Path | None, typer.Option(help="A file (.toml) with the settings of the drive.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="One setting of the drive, as key=value; may be repeated.")
+    ] = None,
+    sensor_changes: Annotated[
+        list[str] | None, typer.Option("--set-sensor", help="One setting of the sensor, as key=value; repeatable.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Time limit [s] of simulated time.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Pace: 1 is real time, 2 twice as fast; as fast as it goes if not given.")
+    ] = None,
+    camera: Annotated[bool, typer.Option("--camera/--no-camera", help="A picture ahead, once a second.")] = True,
+    film: Annotated[bool, typer.Option("--film/--no-film", help="The animation.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
+) -> None:
+    """Drive to a goal; exit status 0 if it was reached, 1 if not.
+
+    The folder gets drive.mcap (for Foxglove and ROS 2), metrics.json, truth.csv, drive.png and drive.gif. The log
+    grows as the vehicle drives and is whole up to the moment when the program ends, whatever ends it.
+    """
+    from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
+    from tussock.cli.settings import parse_settings
+    from tussock.cli.sources import open_source
+    from tussock.drive.camera import FrontCamera
+    from tussock.drive.files import save_metrics, save_truth
+    from tussock.drive.film import Film
+    from tussock.drive.log import open_drive_log
+    from tussock.drive.loop import Drive
+    from tussock.drive.stage import Stage
+    from tussock.extras import load_extra
+    from tussock.plots.drive import plot_drive
+    from tussock.plots.drive_film import save_film
+    from tussock.poses import Pose
+    from tussock.randomness import check_seed
+    from tussock.sensors.catalogue import load_sensor
+
+    check_seed(seed)
+    chosen = _settings(settings, vehicle, seconds, changes)
+    goals = [_numbers("--to", text, (2,)) for text in to]
+    eye = load_sensor(sensor)
+    if sensor_changes:
+        eye = eye.with_(**parse_settings(sensor_changes))
+    if speed is not None and not speed > 0:
+        raise InputError.of("--speed", "must be above 0", speed)
+    load_extra("mcap.writer", extra="ros", purpose="the log of a drive")
+    _check_out(out, force)
+    with waiting("building the scene", quiet=as_json):
+        source = open_source(scene)
+        place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
+        begin = _start(start, place)
+        stage = Stage(source.scene, chosen.vehicle, threads=threads)
+        ready = Drive(stage, eye, goals, start=begin, settings=chosen, seed=seed, threads=threads)
+    _make_folder(out)
+    watchers: list[Film] = [Film()] if film else []
+    front = FrontCamera(stage.world, seed=seed, threads=threads) if camera else None
+    with open_drive_log(out / "drive.mcap", eye, chosen, camera=front) as log, _progress(goals, as_json) as shown:
+        result = ready.run([log, shown, *watchers], speed=speed)
+    save_metrics(result, out / "metrics.json", scene=stage.name, sensor=eye, seed=seed, force=force)
+    save_truth(result, out / "truth.csv", force=force)
+    title = f"{stage.name}: {chosen.vehicle.name} with {eye.name}"
+    plot_drive(result, out / "drive.png", title=title, force=force)
+    for one in watchers:
+        save_film(result, one.snapshots, out / "drive.gif", force=force)
+    if as_json:
+        print_json(result.metrics.as_json())
+    else:
+        _say(result, out, console)
+    if not result.metrics.success:
+        raise typer.Exit(1)
+
+
+def _say(result: DriveResult, out: Path, console: object) -> None:
+    from tussock.cli.console import out as printer
+
+    m = result.metrics
+    printer.print(m.message, markup=False)
+    near = "" if m.closest_m is None else f", nearest obstacle {m.closest_m:.2f} m"
+    printer.print(f"{m.length_m:.1f} m in {m.time_s:.1f} s, {m.collisions} collisions{near}, {m.replans} replans")
+    printer.print(f"work {m.drive_work_j / 1e3:.1f} kJ, of it {m.plant_work_j / 1e3:.1f} kJ against plants")
+    printer.print(
+        f"{m.time_s / max(result.total_s, 1e-9):.1f} × real time; scans took {result.scan_s:.1f} of {result.total_s:.1f} s"
+    )
+    printer.print(f"wrote {out}/: {', '.join(name for name in _FILES if (out / name).exists())}", markup=False)
+
+
+def _settings(
+    path: Path | None, vehicle: str | None, seconds: float | None, changes: list[str] | None
+) -> DriveSettings:
+    from tussock.cli.settings import parse_settings
+    from tussock.drive.settings import DriveSettings, load_drive_settings
+
+    chosen = load_drive_settings(path) if path is not None else DriveSettings()
+    values: dict[str, object] = dict(parse_settings(changes or []))
+    if vehicle is not None:
+        values = {"vehicle": vehicle, **values}
+    if seconds is not None:
+        values["time_limit_s"] = seconds
+    return chosen.changed(**values) if values else chosen
+
+
+def _numbers(option: str, text: str, counts: tuple[int, ...]) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) not in counts:
+        form = " or ".join("x,y" if n == 2 else "x,y,yaw" for n in counts)
+        raise InputError.of(option, f"must be {form} [m{', deg' if 3 in counts else ''}]", text)
+    return values
+
+
+def _start(text: str | None, place: object) -> tuple[float, ...]:
+    """Where the vehicle starts; a heading that is not given is that to the goal."""
+    from math import radians
+
+    from tussock.poses import Pose
+
+    assert isinstance(place, Pose)
+    if text is None:
+        return float(place.position[0]), float(place.position[1])
+    x, y, *yaw = _numbers("--from", text, (2, 3))
+    return (x, y, radians(yaw[0])) if yaw else (x, y)
+
+
+def _check_out(out: Path, force: bool) -> None:
+    """Refuse a folder that holds a drive already, before anything is built."""
+    from tussock.whole_files import check_writable
+
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out}: is a file; name a folder")
+    if not out.exists() and not out.parent.is_dir():
+        raise OutputError(f"{out.parent}: no such folder; create it first")
+    for name in _FILES if out.is_dir() else ():
+        check_writable(out / name, force=force)
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(exist_ok=True)
+        for name in _FILES:
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{out}: cannot be made a folder ({error.strerror})") from None
+
+
+class _progress:
+    """A bar over the way to the goal; shown every step of a drive."""
+
+    def __init__(self, goals: list[tuple[float, ...]], quiet: bool) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+        from tussock.cli.console import said
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+        self._bar = Progress(*columns, console=said, transient=True, disable=quiet or not said.is_terminal)
+        self._task = self._bar.add_task("driving", total=None, told="")
+        self._goals = len(goals)
+        self._whole = 0.0
+        self._begin = 0.0
+
+    def __enter__(self) -> _progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def watch(self, step: DriveStep) -> None:
+        import time
+        from math import hypot
+
+        x, y = (float(v) for v in step.sensed.driven.rows[-1, :2])
+        left = hypot(step.goal[0] - x, step.goal[1] - y)
+        self._begin = self._begin or time.perf_counter()
+        self._whole = max(self._whole, left)
+        took = time.perf_counter() - self._begin
+        told = f"{left:.0f} m left, {step.sensed.end:.1f} s simulated" + (
+            f", {step.sensed.end / took:.1f} × real time" if took > 0.5 else ""
+        )
+        self._bar.update(self._task, total=self._whole, completed=self._whole - left, told=told)
