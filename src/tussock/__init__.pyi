@@ -22,7 +22,7 @@ from tussock.cameras.view import View as View
 from tussock.datasets.recordings import open_recordings as open_recordings
 from tussock.datasets.write import Written as Written
 from tussock.datasets.write import write_dataset as write_dataset
-from tussock.drive.autonomy.following import Command as Command
+from tussock.drive.autonomy.following import DriveCommand as DriveCommand
 from tussock.drive.autonomy.stack import Steps as Steps
 from tussock.drive.loop import DriveResult as DriveResult
 from tussock.drive.loop import drive_to as drive_to

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_drives import VEHICLE, eye, field, stage
 
-from tussock.drive.autonomy.following import Command
+from tussock.drive.autonomy.following import DriveCommand
 from tussock.drive.autonomy.stack import Steps
 from tussock.drive.loop import drive_to
 from tussock.drive.metrics import Ending
@@ -97,7 +97,7 @@ def test_the_time_limit_ends_it_and_so_does_whoever_asks(place):
 
 
 def test_one_that_drives_straight_on_runs_into_the_wall_and_is_stuck_there(place):
-    straight = Steps(follow=lambda path, estimate, cost: Command(1.0, 0.0))
+    straight = Steps(follow=lambda path, estimate, cost: DriveCommand(1.0, 0.0))
     settings = DriveSettings(stuck_s=6.0, autonomy={"back_off_s": 0.0})
     result = drive_to(place, eye(), (12.0, 5.0), start=(-6.0, 5.0, 0.0), steps=straight, settings=settings)
     assert result.metrics.ending == Ending.STUCK
@@ -132,7 +132,7 @@ def test_every_step_of_the_autonomy_can_be_ones_own(place):
 
     def follow(path, estimate, cost_ahead):
         used.add("follow")
-        return Command(0.5, 0.1)
+        return DriveCommand(0.5, 0.1)
 
     steps = Steps(register=register, add=add, plan=plan, follow=follow)
     result = drive_to(place, eye(), (12.0, 5.0), start=START, steps=steps, settings=DriveSettings(time_limit_s=0.5))

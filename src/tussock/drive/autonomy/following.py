@@ -16,10 +16,10 @@ from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.vehicles.vehicle import Vehicle
 from tussock.settings import Settings
 
-__all__ = ["Command", "FollowSettings", "follow"]
+__all__ = ["DriveCommand", "FollowSettings", "follow"]
 
 
-class Command(NamedTuple):
+class DriveCommand(NamedTuple):
     speed: float
     """[m/s] forward"""
     turn_rate: float
@@ -35,7 +35,7 @@ class FollowSettings(Settings):
 
 def follow(
     path: NDArray[np.float64], estimate: Estimate, vehicle: Vehicle, settings: FollowSettings, cost_ahead: float = 0.0
-) -> Command:
+) -> DriveCommand:
     """The command that leads along a path (k, 2) [m]; ``cost_ahead``, 0 to 100, is the worst of the next metres."""
     here = np.array([estimate.x, estimate.y])
     nearest = int(((path - here) ** 2).sum(1).argmin())
@@ -47,10 +47,10 @@ def follow(
     off = (float(np.arctan2(dy, dx)) - estimate.yaw + np.pi) % (2 * np.pi) - np.pi
     most_turn = np.deg2rad(vehicle.max_turn_rate_deg_s)
     if vehicle.steering == "skid" and abs(off) > np.pi / 3:
-        return Command(0.0, float(np.clip(1.5 * off, -most_turn, most_turn)))
+        return DriveCommand(0.0, float(np.clip(1.5 * off, -most_turn, most_turn)))
     speed = vehicle.max_speed_m_s * (1 - settings.slow_in_cost * cost_ahead / 100)
     speed *= max(0.25, 1 - abs(off) / (np.pi / 2))
     left = float(way[-1])
     speed = min(speed, float(np.sqrt(vehicle.braking_m_s2 * max(left, 0.05))))
     curvature = 2 * np.sin(np.clip(off, -np.pi / 2, np.pi / 2)) / far
-    return Command(float(speed), float(np.clip(curvature * speed, -most_turn, most_turn)))
+    return DriveCommand(float(speed), float(np.clip(curvature * speed, -most_turn, most_turn)))

@@ -5,7 +5,7 @@ Every step is a function that can be replaced by one's own:
     register(frame, estimate, mount) -> points (n, 3)
     add(cost_map, points, estimate) -> None
     plan(cost_map, (x, y), goal) -> path (k, 2) or None
-    follow(path, estimate, cost_ahead) -> Command
+    follow(path, estimate, cost_ahead) -> DriveCommand
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tussock.drive.autonomy.cost_map import CostMap, GroundSource, MapSettings
 from tussock.drive.autonomy.estimate import Estimate, Estimator
-from tussock.drive.autonomy.following import Command, FollowSettings, follow
+from tussock.drive.autonomy.following import DriveCommand, FollowSettings, follow
 from tussock.drive.autonomy.planning import PlanSettings, plan
 from tussock.drive.autonomy.registration import register
 from tussock.drive.sensing.readings import Readings
@@ -50,14 +50,14 @@ class Steps:
     register: Callable[[Frame, Estimate, Pose], NDArray[np.float32]] | None = None
     add: Callable[[CostMap, NDArray[np.float32], Estimate], None] | None = None
     plan: Callable[[CostMap, Point, Point], FloatArray | None] | None = None
-    follow: Callable[[FloatArray, Estimate, float], Command] | None = None
+    follow: Callable[[FloatArray, Estimate, float], DriveCommand] | None = None
 
 
 @dataclass
 class Thought:
     """What came of one step."""
 
-    command: Command
+    command: DriveCommand
     estimate: Estimate
     path: FloatArray | None
     """[m] (k, 2), None where there is no way to the goal"""
@@ -94,13 +94,13 @@ class Autonomy:
         else:
             self.cost_map.add(points, estimate, ground=self.ground, survey=self.survey)
         if end < self._back_until:
-            return Thought(Command(-0.5 * self.vehicle.max_reverse_m_s, 0.0), estimate, self.path, points)
+            return Thought(DriveCommand(-0.5 * self.vehicle.max_reverse_m_s, 0.0), estimate, self.path, points)
         replanned = self._plan_if_due(estimate, goal)
         if self.path is None:
-            return Thought(Command(0.0, 0.0), estimate, None, points, replanned)
+            return Thought(DriveCommand(0.0, 0.0), estimate, None, points, replanned)
         ahead = self._cost_ahead(estimate)
         if self.steps.follow is not None:
-            command = Command(*self.steps.follow(self.path, estimate, ahead))
+            command = DriveCommand(*self.steps.follow(self.path, estimate, ahead))
         else:
             command = follow(self.path, estimate, self.vehicle, self.settings.follow, ahead)
         return Thought(command, estimate, self.path, points, replanned)

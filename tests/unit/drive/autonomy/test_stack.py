@@ -5,7 +5,7 @@ import pytest
 
 from tussock.drive.autonomy.cost_map import CostMap, MapSettings
 from tussock.drive.autonomy.estimate import Estimate
-from tussock.drive.autonomy.following import Command, FollowSettings, follow
+from tussock.drive.autonomy.following import DriveCommand, FollowSettings, follow
 from tussock.drive.autonomy.planning import PlanSettings, distances, plan
 from tussock.drive.vehicles.vehicle import load_vehicle
 
@@ -91,4 +91,4 @@ def test_a_closed_loop_on_a_winding_path_stays_on_it():
         else:
             pytest.fail(f"{name} did not arrive")
         assert max(off) < 1.0, name
-        assert isinstance(command, Command)
+        assert isinstance(command, DriveCommand)
