@@ -39,9 +39,9 @@ from tussock.drive.vehicles.attitude import quaternions
 from tussock.errors import InputError
 from tussock.poses import Pose
 from tussock.sensors.sensor import Sensor
+from tussock.wire.packets import EPOCH
 from tussock.wire.ros.logs import MessageLog, open_growing_mcap
 from tussock.wire.ros.messages import RosMessages
-from tussock.wire.velodyne.encode import EPOCH
 from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["DriveLog", "open_drive_log"]
