@@ -34,6 +34,7 @@ LAYERS: list[set[str]] = [
     {"cameras", "runs", "pack", "blender"},
     {"rigs"},
     {"drive"},
+    {"gym"},
     {"learn"},
     {"plots"},
     {"datasets", "viewer"},

@@ -21,6 +21,7 @@ from tussock.drive.metrics import Ending, Metrics, measure
 from tussock.drive.sensing.readings import Readings
 from tussock.drive.settings import DriveSettings
 from tussock.drive.simulation import Sensed, Simulation
+from tussock.drive.site.ground import heights_at
 from tussock.drive.site.site import Site
 from tussock.drive.stage import Stage
 from tussock.drive.vehicles.motion import COLUMNS
@@ -54,7 +55,12 @@ class DriveStep:
     goal: Point
     collisions: int
     cost_map: CostMap | None
+    site: Site
     ended: str | None = None
+
+    def heights(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+        """The true height of the ground [m] at places (n,) [m]."""
+        return heights_at(self.site.ground, x, y)
 
 
 class Watcher(Protocol):
@@ -183,7 +189,13 @@ class Drive:
             ended, message = self._ended(sensed, thought)
             cost_map = self._mind.cost_map if isinstance(self._mind, Autonomy) else None
             shown = DriveStep(
-                sensed, thought, self._goals[self._next], self._simulation.vehicle.collisions, cost_map, ended
+                sensed,
+                thought,
+                self._goals[self._next],
+                self._simulation.vehicle.collisions,
+                cost_map,
+                self._simulation.vehicle.site,
+                ended,
             )
             for watcher in watchers:
                 watcher.watch(shown)

@@ -30,14 +30,17 @@ _WALL_HEIGHT = 10.0
 _WALL_THICKNESS = 0.5
 
 
-def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
-    """The whole courtyard, or (``full`` false) a yard of 60 m × 60 m: 6 trees, denser grass, ready at once."""
+def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scene:
+    """The whole courtyard, or (``full`` false) a yard of 60 m × 60 m: 6 trees, denser grass, ready at once.
+
+    ``relief``: root mean square height of its ground [m].
+    """
     side, trees, tree_triangles = (300, 50, 1_400_000) if full else (60, 6, 60_000)
-    relief = Relief(height=0.25, wavelength=45.0, seed=seed)
+    hills = Relief(height=relief, wavelength=45.0, seed=seed)
     scene = Scene("courtyard" if full else "yard")
     soil = SURFACES["soil"]
     scene.add(
-        ground((side, side), cells=(side, side), heights=relief, material=soil),
+        ground((side, side), cells=(side, side), heights=hills, material=soil),
         name="ground",
         label="terrain",
     )
@@ -46,14 +49,14 @@ def courtyard(*, full: bool = True, seed: int = 0) -> Scene:
         tile = grass_tile(blades=22, height=0.40, width=0.016, segments=16, seed=seed)
     else:
         tile = grass_tile(blades=150, height=0.25, width=0.008, segments=6, seed=seed)
-    scene.add(tile, name="grass", label="grass", tags=("vegetation",), placements=grass_on(relief, side, seed=seed))
+    scene.add(tile, name="grass", label="grass", tags=("vegetation",), placements=grass_on(hills, side, seed=seed))
     shape = tree(height=12.0, crown_radius=4.5, triangles=tree_triangles, seed=seed)
     scene.add(
         shape,
         name="trees",
         label="vegetation",
         tags=("vegetation",),
-        placements=trees_on(relief, side, trees, seed=seed),
+        placements=trees_on(hills, side, trees, seed=seed),
     )
     return scene
 
