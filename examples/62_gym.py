@@ -2,8 +2,6 @@
 
 import gymnasium
 
-import tussock.gym  # registers Tussock/Drive-v0
-
 env = gymnasium.make("Tussock/Drive-v0", scene="yard", observation="ranges")
 observation, _ = env.reset(seed=1)
 env.action_space.seed(1)

@@ -11,7 +11,9 @@ from tussock.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from tussock.drive.loop import DriveResult, DriveStep
+    from tussock.drive.remote import RemoteDriver
     from tussock.drive.settings import DriveSettings
+    from tussock.sensors.sensor import Sensor
 
 __all__ = ["drive"]
 
@@ -44,6 +46,19 @@ def drive(
     ] = None,
     camera: Annotated[bool, typer.Option("--camera/--no-camera", help="A picture ahead, once a second.")] = True,
     film: Annotated[bool, typer.Option("--film/--no-film", help="The animation.")] = True,
+    share: Annotated[
+        str | None,
+        typer.Option(help="Let another program drive, through shared memory of this name (see docs/drive.md)."),
+    ] = None,
+    lockstep: Annotated[
+        bool,
+        typer.Option("--lockstep/--free", help="With --share: wait for each answer, or go on with the last command."),
+    ] = True,
+    timeout: Annotated[float, typer.Option(help="With --share: how long to wait for an answer [s].")] = 10.0,
+    packets: Annotated[
+        str | None, typer.Option(help="With --share: also send the sensor's packets to HOST:PORT.")
+    ] = None,
+    nmea: Annotated[str | None, typer.Option(help="With --share: also send GPS as NMEA to HOST:PORT.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False,
@@ -86,12 +101,17 @@ def drive(
         place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
         begin = _start(start, place)
         stage = Stage(source.scene, chosen.vehicle, threads=threads)
-        ready = Drive(stage, eye, goals, start=begin, settings=chosen, seed=seed, threads=threads)
+        pilot = _pilot(share, eye, chosen, begin, goals, lockstep, timeout, packets, nmea)
+        ready = Drive(stage, eye, goals, start=begin, settings=chosen, seed=seed, driver=pilot, threads=threads)
     _make_folder(out)
     watchers: list[Film] = [Film()] if film else []
     front = FrontCamera(stage.world, seed=seed, threads=threads) if camera else None
     with open_drive_log(out / "drive.mcap", eye, chosen, camera=front) as log, _progress(goals, as_json) as shown:
-        result = ready.run([log, shown, *watchers], speed=speed)
+        try:
+            result = ready.run([log, shown, *watchers], speed=speed)
+        finally:
+            if pilot is not None:
+                pilot.close()
     save_metrics(result, out / "metrics.json", scene=stage.name, sensor=eye, seed=seed, force=force)
     save_truth(result, out / "truth.csv", force=force)
     title = f"{stage.name}: {chosen.vehicle.name} with {eye.name}"
@@ -118,6 +138,28 @@ def _say(result: DriveResult, out: Path, console: object) -> None:
         f"{m.time_s / max(result.total_s, 1e-9):.1f} × real time; scans took {result.scan_s:.1f} of {result.total_s:.1f} s"
     )
     printer.print(f"wrote {out}/: {', '.join(name for name in _FILES if (out / name).exists())}", markup=False)
+
+
+def _pilot(
+    share: str | None, eye: Sensor, settings: DriveSettings, start: tuple[float, ...], goals: list[tuple[float, ...]],
+    lockstep: bool, timeout: float, packets: str | None, nmea: str | None,
+) -> RemoteDriver | None:  # fmt: skip
+    """The other program that drives, None for the built-in autonomy."""
+    from math import atan2
+
+    from tussock.drive.remote import RemoteDriver
+    from tussock.wire.addresses import Endpoint
+
+    if share is None:
+        if packets or nmea:
+            raise InputError("--packets and --nmea go with --share")
+        return None
+    x, y = start[:2]
+    yaw = start[2] if len(start) == 3 else atan2(goals[0][1] - y, goals[0][0] - x)
+    return RemoteDriver(
+        share, eye, settings.sensors.gps, (x, y, yaw), lockstep=lockstep, timeout=timeout,
+        packets=Endpoint.parse(packets) if packets else None, sentences=Endpoint.parse(nmea) if nmea else None,
+    )  # fmt: skip
 
 
 def _settings(

@@ -86,7 +86,7 @@ class _Found:
         tree, far = frame.placement[hit][on_tree], away[on_tree]
         for one in np.unique(tree):
             mine = far[tree == one]
-            if len(mine) >= 5:
+            if len(mine) >= 2:
                 self.spreads.append(float(np.std(mine)))
 
     def _tall(
