@@ -27,6 +27,7 @@ _HOMES = {
     "shrub": "shrub",
     "hdl-64e": "hdl64",
     "courtyard": "courtyard",
+    "autonomy": "autonomy",
     "blensor-scene": "blensor_scene",
     "blensor-effects": "blensor_effects",
     "phong": "phong",

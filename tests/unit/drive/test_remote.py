@@ -29,10 +29,10 @@ def listener():
 
 def pilot(name, times):
     """A consumer in a thread: steers to the goal by GPS and compass."""
-    with SharedSegment.attach(name, wait=30, control=True) as shared:
+    with SharedSegment.attach(name, wait=120, control=True) as shared:
         while True:
             try:
-                step = shared.await_step(timeout=30)
+                step = shared.await_step(timeout=600)
             except SimulatorGone:
                 return
             state = dict(zip(STATE, shared.latest("state").array, strict=True))
@@ -44,7 +44,7 @@ def pilot(name, times):
 
 def remote(name, **options):
     settings = DriveSettings(time_limit_s=30.0)
-    return RemoteDriver(name, eye(), settings.sensors.gps, START, timeout=20.0, **options), settings
+    return RemoteDriver(name, eye(), settings.sensors.gps, START, timeout=300.0, **options), settings
 
 
 def test_a_program_in_lock_step_drives_to_the_goal_the_same_way_every_time():
