@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo test test-alone site wheel pythons lint format bench clean
+.PHONY: demo mutants test test-alone site wheel pythons lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -32,6 +32,9 @@ wheel: $(VENV)/ready ## wheel and sdist into dist/, the wheel tried in an empty 
 
 pythons: ## a part of the suite on every supported Python that is at hand (ALL=--all: the whole suite)
 	$(PYTHON) tools/try_pythons.py $(ALL)
+
+mutants: $(VENV)/ready ## small mistakes put in one at a time: do the tests notice? Hours; stopped, it goes on
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

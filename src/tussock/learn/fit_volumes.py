@@ -1,7 +1,7 @@
 """Learning volumes from pulses: the story in one function.
 
 Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every pulse through
-the volumes to count who passed and who ended. The permeability of a shell that few pulses met is drawn towards that
+the volumes to count who passed and who ended. The permeability of a shell that few pulses met is shrunk towards that
 of the whole volume, as if `_PRIOR_PULSES` more had been seen. A second walk finds the closure of each volume.
 """
 

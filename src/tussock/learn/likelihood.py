@@ -2,7 +2,7 @@
 
 A pulse that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
 then its range is normal with eqs (2) and (3) of Deschaud et al. (2012). That is a likelihood, exact and without
-drawing anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
+sampling anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
 which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart.
 """
 

@@ -2,7 +2,7 @@
 
 Deschaud et al. (2012), section III.C: ρ = m/(m+n). A pulse ends in the volume that its return was put into by the
 partition; it passes the volumes that it meets before. Both are told by the very walk that simulates volumes, so
-what is counted is what will be drawn. Pulses are walked in parallel.
+what is counted is what will be sampled. Pulses are walked in parallel.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def closure_of(
 ) -> NDArray[np.float64]:
     """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
 
-    Where few are expected, it is drawn towards that of the volumes around it, and theirs towards that of the whole
+    Where few are expected, it is shrunk towards that of the volumes around it, and theirs towards that of the whole
     model: of the ground nothing gets away, of a crown before the sky much does. A sample of the pulses is enough.
 
     A pulse says nothing of others like it in the volume that its own return made: there it counts as if it had not been
@@ -129,8 +129,8 @@ def closure_of(
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
     usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
     for around in _around(gaussians):
-        usual = _drawn(did, would, usual, around)
-    closure: NDArray[np.float64] = np.clip(1.0 - _drawn(did, would, usual, np.arange(len(would))), 0.0, 1.0)
+        usual = _shrunk(did, would, usual, around)
+    closure: NDArray[np.float64] = np.clip(1.0 - _shrunk(did, would, usual, np.arange(len(would))), 0.0, 1.0)
     return closure
 
 
@@ -146,10 +146,10 @@ def _around(gaussians: Gaussians) -> list[NDArray[np.int64]]:
     return [block[brick], brick]
 
 
-def _drawn(
+def _shrunk(
     did: NDArray[np.int64], would: NDArray[np.float64], usual: NDArray[np.float64], groups: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """did / would of each volume's group, drawn towards what is usual in it."""
+    """did / would of each volume's group, shrunk towards what is usual in it: (did + k·usual) / (would + k)."""
     members = np.bincount(groups)
     prior = _PRIOR_ESCAPES * np.bincount(groups, usual) / members
     share: NDArray[np.float64] = (np.bincount(groups, did) + prior) / (np.bincount(groups, would) + _PRIOR_ESCAPES)

@@ -10,7 +10,7 @@ while the mean of all lets some of them pass and stops others that would not hav
 permeability is counted by shells of the Mahalanobis distance, out to the edge of the volume. Simulation uses the
 shells; ρ itself is kept beside them.
 
-A third way remains. Volumes are drawn one after the other, so a pulse may pass the ground where it happens to be let
+A third way remains. Volumes are sampled one after the other, so a pulse may pass the ground where it happens to be let
 through and go on where no pulse has ever been. Each volume therefore knows its *closure*: of the pulses that would get
 away behind it, as the last volume that they meet, the share that must have ended instead, for as many to get away as
 did when it was learned.

@@ -33,7 +33,7 @@ class Beam(Settings):
     """sub-rays a pulse; 1 is the beam's axis alone"""
     sampling: Literal["stencil", "full", "sequence", "random"] = "stencil"
     """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; sequence: any number
-    of points spread evenly over the spot; random: the same, drawn anew for every pulse"""
+    of points spread evenly over the spot; random: the same, sampled anew for every pulse"""
 
     @property
     def half_sizes(self) -> tuple[float, float]:

@@ -22,7 +22,7 @@ class Noise(Settings):
     distribution: Literal["normal", "laplace"] = "normal"
     """of every single measurement"""
     bias_sigma_m: NotNegative = 0.0
-    """standard deviation of the fixed bias of each laser [m], drawn once per seed"""
+    """standard deviation of the fixed bias of each laser [m], sampled once per seed"""
     pointing_sigma_mrad: Annotated[float, Field(ge=0.0, lt=500.0)] = 0.0
     """standard deviation of the true direction about the reported one, across and up each [mrad]"""
     dropout: Fraction = 0.0

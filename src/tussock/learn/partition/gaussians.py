@@ -1,6 +1,6 @@
 """A Gaussian for the returns of each volume: maximum likelihood, made safe where points are few or flat.
 
-Deschaud et al. (2012), section III.C.1: "care must be taken". The covariance is drawn towards a small round one as
+Deschaud et al. (2012), section III.C.1: "care must be taken". The covariance is shrunk towards a small round one as
 if `_PRIOR_POINTS` more points had been seen with a spread of `_PRIOR_SHARE` of the volume's own size, and no
 direction is thinner than `_THINNEST`. With one point that leaves a small ball, with many the plain estimate.
 """
