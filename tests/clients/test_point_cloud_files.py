@@ -12,6 +12,7 @@ from tussock.errors import InputError
 from tussock.files.formats import load_frame, save_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose
+from tussock.scene.label_map import load_label_map
 from tussock.sensors.catalogue import load_sensor
 
 SENSOR = load_sensor("vlp-16")
@@ -29,6 +30,8 @@ def test_las(frame: Frame, tmp_path: Path, suffix: str) -> None:
     save_frame(frame, path)
     cloud = laspy.read(path)
     assert cloud.header.version == "1.4" and cloud.header.point_format.id == 6
+    assert cloud.header.global_encoding.wkt
+    assert path.read_bytes()[6] & 0x10  # the same, without laspy
     np.testing.assert_allclose(cloud.xyz, frame.xyz, atol=0.51e-4)
     np.testing.assert_array_equal(cloud.gps_time, frame.time)
     np.testing.assert_array_equal(cloud.return_number, frame.return_number)
@@ -93,10 +96,11 @@ def test_kitti(frame: Frame, tmp_path: Path) -> None:
     np.testing.assert_array_equal(points[:, :3], frame.xyz)
     np.testing.assert_array_equal(points[:, 3], frame.intensity)
     labels = np.fromfile(tmp_path / "000000.label", "<u4")
-    np.testing.assert_array_equal(labels & 0xFFFF, frame.label)
+    theirs = load_label_map("semantic-kitti").numbers(frame.label)
+    np.testing.assert_array_equal(labels & 0xFFFF, theirs)
     again = load_frame(tmp_path / "000000.bin")
     np.testing.assert_array_equal(again.xyz, frame.xyz)
-    np.testing.assert_array_equal(again.label, frame.label)
+    np.testing.assert_array_equal(again.label, theirs)
     (tmp_path / "000000.bin").write_bytes(bytes(17))
     with pytest.raises(InputError, match="no multiple of 16 bytes above 0"):
         load_frame(tmp_path / "000000.bin")

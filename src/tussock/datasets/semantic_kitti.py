@@ -1,7 +1,7 @@
 """Labels as SemanticKITTI writes them: uint32 a point, instance << 16 | class.
 
 Classes are those of ``semantic-kitti.yaml`` (Behley et al. 2019). Tussock's finer names for plants have numbers from
-100 on and are taken to the nearest official class here; moving things have classes of their own (252 and up). Only
+100 on and are taken to the nearest official class here (`tussock.scene.label_map`); moving things have classes of their own (252 and up). Only
 things have instance numbers, counted from 1 over the whole scene, so they stay the same through a sequence.
 """
 
@@ -13,28 +13,12 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.poses import Trajectory
-from tussock.scene.labels import LABELS, STUFF, label_id
+from tussock.scene.label_map import load_label_map
+from tussock.scene.labels import STUFF, label_id
 from tussock.scene.scene import SceneObject
 from tussock.trace.world import World
 
 __all__ = ["Labeller"]
-
-OFFICIAL = frozenset(number for number in LABELS.values() if number < 100)
-
-COARSER: dict[str, str] = {
-    "grass": "terrain",
-    "leaf": "vegetation",
-    "branch": "vegetation",
-    "stem": "vegetation",
-    "shrub": "vegetation",
-    "root": "trunk",
-    "rock": "terrain",
-    "wall": "other-structure",
-    "water": "other-ground",
-    "mirror": "other-object",
-    "glass": "other-structure",
-}
-"""Tussock's own labels, and SemanticKITTI's nearest"""
 
 MOVING: dict[str, int] = {
     "car": 252,
@@ -54,7 +38,7 @@ class Labeller:
         names = {number: name for name, number in world.labels.items()}
         self._classes = np.zeros(65536, np.uint32)
         for number, name in names.items():
-            self._classes[number] = _official(name, number)
+            self._classes[number] = _official(name)
         count = 1 + max(thing.id for thing in world.named)
         self._moving = np.zeros(count, np.uint32)
         """class of the moving object's own label, 0 for one that stands"""
@@ -83,10 +67,10 @@ class Labeller:
         return (instances << np.uint32(16) | classes.astype(np.uint32)).astype("<u4")
 
 
-def _official(name: str, number: int) -> int:
-    if name in COARSER:
-        return LABELS[COARSER[name]]
-    return number if number in OFFICIAL else LABELS["other-object"]
+def _official(name: str) -> int:
+    """A label of the scene's own is some object."""
+    theirs = load_label_map("semantic-kitti")
+    return theirs.classes[theirs.labels.get(name, "other-object")]
 
 
 def _moves(motion: Trajectory) -> bool:

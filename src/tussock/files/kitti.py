@@ -1,7 +1,9 @@
 """KITTI: x, y, z and reflectance as 32-bit floats and nothing else; labels in ``name.label`` beside.
 
-A label is a 32-bit number, as in SemanticKITTI: the class in the lower half, in the upper half a number for each
-copy of each object (cut to 16 bits). Pulses without return have no place in it and are left out of both files.
+A label is a 32-bit number, as in SemanticKITTI: in the lower half the class, by SemanticKITTI's own numbers
+(`tussock.scene.label_map`), in the upper half a number for each copy of each object in the file, counted from 1, 0 for
+nothing. It is a number of this file: `tussock dataset` keeps them through a sequence. Pulses without return have no
+place in it and are left out of both files.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.files.contents import FARTHEST, Contents
 from tussock.files.file_format import Beside, Format
+from tussock.scene.label_map import load_label_map
 
 __all__ = ["KITTI"]
 
@@ -30,10 +33,16 @@ def save(contents: Contents, path: Path) -> None:
 
 
 def save_labels(contents: Contents, path: Path) -> None:
-    fields = contents.fields
-    instance = fields["object_id"].astype(np.uint32) + fields["placement"].astype(np.uint32)
-    labels = (instance & 0xFFFF) << 16 | fields["label"].astype(np.uint32)
-    path.write_bytes(labels[_hits(contents)].astype("<u4").tobytes())
+    hits = _hits(contents)
+    fields = {name: contents.fields[name][hits] for name in ("object_id", "placement", "label")}
+    whose = fields["object_id"].astype(np.uint64) << np.uint64(32) | fields["placement"].astype(np.uint64)
+    things, number = np.unique(whose[fields["object_id"] > 0], return_inverse=True)
+    if len(things) > 0xFFFF:
+        raise InputError.of("instances", "a label has room for 65535 of them", len(things))
+    instance = np.zeros(len(whose), np.uint32)
+    instance[fields["object_id"] > 0] = number + 1
+    classes = load_label_map("semantic-kitti").numbers(fields["label"].astype(np.uint16))
+    path.write_bytes((instance << 16 | classes).astype("<u4").tobytes())
 
 
 def labels_beside(path: Path) -> Path:

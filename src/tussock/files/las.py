@@ -58,6 +58,7 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
         raise InputError("LAS holds no pulses without return; leave out --misses")
     header = laspy.LasHeader(point_format=6, version="1.4")
     header.generating_software = "tussock"
+    header.global_encoding.wkt = True  # point formats from 6 on need it (LAS 1.4, section 2.4), with or without a CRS
     header.creation_date = None  # the same frame gives the same bytes on any day
     header.scales = np.full(3, STEP_M)
     header.offsets = np.floor(points.min(axis=0)) if len(points) else np.zeros(3)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError, nearest
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.hesai.encode import HesaiEncoder
 from tussock.wire.hesai.models import HESAI_PORT
@@ -28,7 +29,7 @@ from tussock.wire.ouster.profiles import IMU_PORT, LIDAR_PORT
 from tussock.wire.packets import EPOCH, Channel, Encoder, Packets, Sent
 from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.models import DATA_PORT, MODELS
-from tussock.wire.velodyne.position import DATA_PER_POSITION, POSITION_BYTES, POSITION_PORT, GeoOrigin, position_packets
+from tussock.wire.velodyne.position import POSITION_BYTES, POSITION_PORT, GeoOrigin, position_packets, position_period
 
 __all__ = ["Family", "PositionClock", "family_of", "open_encoder"]
 
@@ -88,7 +89,9 @@ class _Velodyne:
     def __init__(self, sensor: Sensor, epoch: float, origin: GeoOrigin) -> None:
         self.sensor, self.epoch = sensor, epoch
         self._data, self._origin = PacketEncoder(sensor, epoch=epoch), origin
-        self._clock = PositionClock()
+        assert isinstance(sensor.pattern, SpinningPattern)
+        cycle = float(sensor.pattern.cycle)
+        self._clock = PositionClock(position_period(self._data.model, cycle))
         self._path = Trajectory.standing(Pose())
 
     @property
@@ -111,13 +114,16 @@ class _Velodyne:
 
 
 class PositionClock:
-    """Picks the moments of position packets out of the times of data packets."""
+    """The moments of position packets, on a clock of their own."""
 
-    def __init__(self) -> None:
-        self._sent = 0
+    def __init__(self, period: float) -> None:
+        self._period, self._sent = period, 0
 
     def times(self, packets: Packets) -> NDArray[np.float64]:
-        """[s], one for every 14 data packets, counted over the whole run."""
-        chosen = packets.times[(-self._sent) % DATA_PER_POSITION :: DATA_PER_POSITION]
-        self._sent += len(packets)
-        return chosen
+        """[s] those due until the last of these data packets, from the run's first on."""
+        if not len(packets):
+            return np.empty(0)
+        first = int(np.ceil(packets.times[0] / self._period - 1e-9))
+        begin, end = max(self._sent, first), int(np.floor(packets.times[-1] / self._period + 1e-9)) + 1
+        self._sent = max(end, self._sent)
+        return np.arange(begin, end, dtype=np.float64) * self._period

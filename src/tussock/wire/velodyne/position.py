@@ -1,4 +1,4 @@
-"""Position packets: 512 bytes with the time, the state of the clock and a GPS sentence, one for every 14 others.
+"""Position packets: 512 bytes with the time, the state of the clock and a GPS sentence.
 
     0    reserved (the HDL-32E's inertial readings, which are not simulated)
     198  microseconds past the hour, u32
@@ -8,7 +8,10 @@
 The sentence tells where the simulated sensor is: its x and y are taken as metres east and north of ``origin`` on
 a sphere of the earth's mean curvature there (GRS 80), good to a few centimetres within some kilometres.
 
-Source: VLP-16 manual 63-9243, table 9-3 and the ratio of 14 : 1.
+They come on a clock of their own. The manuals speak of about one for 14 data packets; recorded VLP-16 send 141 to 146 a
+second, which is one for five.
+
+Source: VLP-16 manual 63-9243, table 9-3 and section 9.3.3; rates of VLP-16 counted in recordings.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.poses import Trajectory
+from tussock.wire.velodyne.models import PacketModel
 
-__all__ = ["DATA_PER_POSITION", "POSITION_BYTES", "POSITION_PORT", "GeoOrigin", "gprmc", "position_packets"]
+__all__ = ["POSITION_BYTES", "POSITION_PORT", "GeoOrigin", "gprmc", "position_packets", "position_period"]
 
 POSITION_BYTES, POSITION_PORT = 512, 8308
-DATA_PER_POSITION = 14
+_DATA_PER_POSITION = 14
+_RECORDED_HZ = {"vlp-16": 143.5, "puck-hi-res": 143.5}
 _STAMP, _PPS, _SENTENCE = 198, 202, 206
 _LOCKED = 2
 _KNOT = 1852 / 3600  # [m/s]
@@ -62,6 +67,13 @@ class GeoOrigin:
         along_meridian, across = _EQUATOR * (1 - squared) / w**3, _EQUATOR / w
         longitude = self.longitude_deg + degrees(east / (across * cos(latitude)))
         return self.latitude_deg + degrees(north / along_meridian), (longitude + 180) % 360 - 180
+
+
+def position_period(model: PacketModel, cycle: float) -> float:
+    """[s] from one position packet to the next of a sensor whose lasers fire every ``cycle`` [s], in any return mode."""
+    if model.name in _RECORDED_HZ:
+        return 1 / _RECORDED_HZ[model.name]
+    return _DATA_PER_POSITION * model.cycles * cycle
 
 
 def position_packets(
