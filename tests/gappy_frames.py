@@ -70,6 +70,7 @@ def gappy_frame(sensor: Sensor, frame: int, rng: np.random.Generator) -> tuple[F
         "azimuth": pulses.azimuths[pulse],
         "elevation": pulses.elevations[pulse],
         "range": (steps * step).astype(np.float32),
+        "xyz": (steps * step)[:, None] * pulses.directions[pulse],
         "intensity": rng.uniform(0, 1, len(pulse)),
         "return_number": 1 + second,
         "return_count": number[pulse],

@@ -24,7 +24,10 @@ ModelOption = Annotated[
     str | None, typer.Option("--model", help="The sensor of a capture, as hdl-64e-s3; it wins over what packets say.")
 ]
 UnitOption = Annotated[
-    str | None, typer.Option("--unit", help="One of several sensors in a capture, as 192.168.1.201 or …201:2368.")
+    str | None,
+    typer.Option(
+        "--unit", help="One of several sensors in a capture, as 192.168.1.201 or …201:2368; a topic in a log."
+    ),
 ]
 TurnsOption = Annotated[
     str | None, typer.Option("--turns", help="Revolutions to use, from 0, as 0,1 or 0-2; all if not given.")

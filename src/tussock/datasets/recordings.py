@@ -22,6 +22,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.firing_frames import frames_of
 from tussock.wire.read_firings import CAPTURE_SUFFIXES, read_firings
+from tussock.wire.ros.read_log import LOG_SUFFIXES, is_log, log_firings, read_clouds
 
 __all__ = ["open_recordings"]
 
@@ -29,7 +30,8 @@ __all__ = ["open_recordings"]
 def open_recordings(
     paths: Sequence[Path], *, model: str | None = None, unit: str | None = None, say: Callable[[str], None] = warn
 ) -> list[Frame]:
-    """All frames at these paths; each path is a frame file, a folder of them, a capture or a KITTI data set.
+    """All frames at these paths; each path is a frame file, a folder of them, a capture, a ROS log or a
+    KITTI data set.
 
     ``model`` and ``unit`` are those of `tussock.wire.read_firings`; what a capture lacks is told to ``say``.
     """
@@ -37,14 +39,27 @@ def open_recordings(
     for path in paths:
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
-        if path.is_dir():
+        if is_log(path):
+            frames += _log(path, model, unit, say)
+        elif path.is_dir():
             frames += _in_folder(path)
         elif path.suffix.lower() in CAPTURE_SUFFIXES:
             frames += frames_of(read_firings(path, model=model, unit=unit, say=say))
         else:
-            format_of(path, also=CAPTURE_SUFFIXES)
+            format_of(path, also=(*CAPTURE_SUFFIXES, *LOG_SUFFIXES))
             frames.append(load_frame(path))
     return frames
+
+
+def _log(path: Path, model: str | None, topic: str | None, say: Callable[[str], None]) -> list[Frame]:
+    """The revolutions in a log's packets, or its messages of points."""
+    firings = log_firings(path, topic=topic, model=model, say=say)
+    if firings is not None:
+        return frames_of(firings)
+    return [
+        replace(frame_of(Contents(cloud.fields), path), meta={"start_s": cloud.time, "sensor": {"name": cloud.topic}})
+        for cloud in read_clouds(path, topic=topic)
+    ]
 
 
 def _in_folder(folder: Path) -> list[Frame]:

@@ -4,9 +4,11 @@
     .osf       Ouster's own format (`tussock.wire.ouster.osf`)
     .mcap      ROS 2 messages in one file (`tussock.wire.ros.logs`)
     .rosbag2   the same messages in the folder of a rosbag2
+    .bag       the same messages in a rosbag of ROS 1
 
 ROS topics: the points of every frame, the packets of a sensor that has them (in a return mode that packets carry),
-and transform and pose, 100 a second while the sensor moves and once a frame while it stands.
+transform and pose, 100 a second while the sensor moves and once a frame while it stands, and what an inertial
+sensor feels, at its own rate.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
+from tussock.sensors.imu import Imu
 from tussock.sensors.sensor import Sensor
 from tussock.whole_files import check_folder, check_writable, whole_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
@@ -32,7 +35,7 @@ from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.metadata import metadata
 from tussock.wire.ouster.osf import open_osf
 from tussock.wire.packets import EPOCH, Encoder, Packets, Sent
-from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag2
+from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag1, open_rosbag2
 from tussock.wire.ros.messages import RosMessages
 from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.models import MODELS, speaks_packets
@@ -40,8 +43,10 @@ from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "check_recording", "open_recording", "pose_times"]
 
-RECORDING_SUFFIXES = (".pcap", ".osf", ".mcap", ".rosbag2")
+RECORDING_SUFFIXES = (".pcap", ".osf", ".mcap", ".rosbag2", ".bag")
 _POSE_STEP = 0.01  # [s]
+_IMU_HZ = 100.0
+"""of a sensor that has no inertial sensor of its own: one without noise is thought to sit in its origin"""
 
 
 class Recording(Protocol):
@@ -91,7 +96,7 @@ def open_recording(
         raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
     packets = PacketEncoder(sensor, epoch=epoch) if speaks_packets(sensor) else None
     messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets in MODELS else sensor.name)
-    opened = open_mcap if path.suffix == ".mcap" else open_rosbag2
+    opened = {".mcap": open_mcap, ".rosbag2": open_rosbag2, ".bag": open_rosbag1}[path.suffix]
     with opened(path, messages, force=force) as log:
         run = _RosRecording(log, messages, packets, sensor)
         yield run
@@ -148,7 +153,8 @@ class _CaptureRecording:
 
 class _RosRecording:
     def __init__(self, log: MessageLog, messages: RosMessages, encoder: PacketEncoder | None, sensor: Sensor) -> None:
-        self._log, self._messages, self._encoder, self._period = log, messages, encoder, sensor.frame_period
+        self._log, self._messages, self._encoder = log, messages, encoder
+        self._period, self._imu = sensor.frame_period, sensor.imu or Imu(rate_hz=_IMU_HZ)
         self._livox = sensor.name.startswith("livox") or (sensor.packets or "").startswith("livox")
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"
 
@@ -159,6 +165,11 @@ class _RosRecording:
             for time in pose_times(frame.trajectory, start, self._period):
                 self._log.write("/tf", "tf2_msgs/msg/TFMessage", ns(time), say.transform(time, frame.trajectory))
                 self._log.write("/pose", "geometry_msgs/msg/PoseStamped", ns(time), say.pose(time, frame.trajectory))
+        path = frame.trajectory or Trajectory.standing(Pose())
+        samples = self._imu.samples(start, start + self._period)
+        felt = self._imu.measure(path, samples, seed=int(frame.meta.get("seed", 0)))
+        for time, force, rate in zip(felt.time.tolist(), felt.force, felt.rate, strict=True):
+            self._log.write("/imu/data", "sensor_msgs/msg/Imu", ns(time), say.imu(time, force, rate))
         if self._encoder:
             self._write_packets(self._encoder.encode(frame))
         # A cloud is known when its last pulse has come back.

@@ -12,11 +12,13 @@ from tussock.errors import InputError
 from tussock.files.formats import format_of
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.readers.captures import pulses_of_capture
+from tussock.learn.readers.logs import pulses_of_log
 from tussock.learn.readers.point_files import pulses_of_kitti, pulses_of_points
 from tussock.poses import Trajectory
 from tussock.scene_files.volume_file import VOLUME_SUFFIX
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.read_firings import CAPTURE_SUFFIXES
+from tussock.wire.ros.read_log import LOG_SUFFIXES, is_log
 
 __all__ = ["load_pulses"]
 
@@ -32,10 +34,11 @@ def load_pulses(
     reach: float | None = None,
     say: Callable[[str], None] = warn,
 ) -> MeasuredPulses:
-    """Read pulses from a capture (.pcap, .pcapng), a KITTI scan (.bin), or any file that holds a frame or points.
+    """Read pulses from a capture (.pcap, .pcapng, .osf), a ROS log (.mcap, .bag, a rosbag2), a KITTI scan (.bin), or any file that holds a frame or points.
 
     ``origin`` [m] or ``trajectory`` says where points from elsewhere were measured from; ``model`` names the sensor
-    of a capture and wins over what its packets say; ``unit`` chooses among several sensors in it; ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
+    of a capture and wins over what its packets say; ``unit`` chooses among several sensors in it (by address, in a log by
+    topic); ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
     has certainly met nothing (a frame knows its sensor's; otherwise the farthest return). What a capture lacks is told to ``say``, a
     line each; a `CaptureWarning` unless told otherwise.
     """
@@ -54,8 +57,13 @@ def load_pulses(
         raise InputError(
             f"{path}: is a file of volumes, not a scan; scan a scene that holds it (`volumes = ...`) first"
         )
+    if is_log(path):
+        if start is not None:
+            raise InputError("origin: a log is in the sensor's coordinates; give a trajectory, or nothing")
+        pulses = pulses_of_log(path, model=model, topic=unit, trajectory=trajectory, reach=reach, say=say)
+        return pulses if turns is None else _chosen(pulses, turns, path)
     if suffix not in CAPTURE_SUFFIXES:
-        format_of(path, also=CAPTURE_SUFFIXES)
+        format_of(path, also=(*CAPTURE_SUFFIXES, *LOG_SUFFIXES))
         for name, given in (("model", model), ("unit", unit)):
             if given is not None:
                 raise InputError(f"{name}: goes with a capture (.pcap), not with {path.name}")

@@ -1,4 +1,4 @@
-"""Where ROS messages go: one MCAP file, or the folder of a rosbag2.
+"""Where ROS messages go: one MCAP file, the folder of a rosbag2, or the file of a rosbag1 (ROS 1).
 
 A topic that is told once, ``/tf_static``, is marked as "transient local": a player keeps the message for whoever
 listens later. Unmarked, ROS 2 would not let tf2 hear it at all.
@@ -12,14 +12,15 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from tussock.errors import OutputError
 from tussock.extras import load_extra
 from tussock.whole_files import whole_file, whole_folder
-from tussock.wire.ros.messages import RosMessages
+from tussock.wire.ros.messages import RosMessages, ros1_types
 
-__all__ = ["MessageLog", "open_growing_mcap", "open_mcap", "open_rosbag2"]
+__all__ = ["MessageLog", "open_growing_mcap", "open_mcap", "open_rosbag1", "open_rosbag2"]
 
 _TOLD_ONCE = ("/tf_static",)
 _FOREVER = {"sec": 9223372036, "nsec": 854775807}
@@ -138,6 +139,31 @@ class _Rosbag2:
                 topic, kind, typestore=store, offered_qos_profiles=[_kept()] if topic in _TOLD_ONCE else []
             )
         self._writer.write(self._connections[topic], nanoseconds, data)
+
+
+@contextmanager
+def open_rosbag1(path: Path, messages: RosMessages, *, force: bool = False) -> Iterator[MessageLog]:
+    """A rosbag of ROS 1; it appears under its name when all is written."""
+    library = load_extra("rosbags.rosbag1", extra="ros", purpose="a rosbag")
+    with whole_file(path, force=force) as temporary:
+        # It refuses a file that exists, and this one does, with a lock on it: it is handed the open file instead.
+        writer = library.Writer(temporary.with_name(temporary.name + ".new"))
+        writer.path = SimpleNamespace(open=lambda mode: temporary.open("wb"))
+        with writer:
+            yield _Rosbag1(writer, messages)
+
+
+class _Rosbag1:
+    def __init__(self, writer: Any, messages: RosMessages) -> None:
+        self._writer, self._messages = writer, messages
+        self._connections: dict[str, Any] = {}
+
+    def write(self, topic: str, kind: str, nanoseconds: int, data: bytes) -> None:
+        if topic not in self._connections:
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, typestore=ros1_types(), latching=1 if topic in _TOLD_ONCE else None
+            )
+        self._writer.write(self._connections[topic], nanoseconds, self._messages.types.cdr_to_ros1(data, kind))
 
 
 def _kept() -> Any:

@@ -26,7 +26,7 @@ from tussock.wire.packets import Packets
 from tussock.wire.velodyne.encode import intensity_bytes
 from tussock.wire.velodyne.models import MODELS
 
-__all__ = ["POINT", "RosMessages", "rings_of"]
+__all__ = ["POINT", "RosMessages", "rings_of", "ros1_types"]
 
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2"), ("time", "<f4")])
 _DATATYPES = {"<f4": 7, "<u2": 4}  # sensor_msgs/PointField
@@ -34,6 +34,8 @@ _VELODYNE = {
     "velodyne_msgs/msg/VelodynePacket": "builtin_interfaces/Time stamp\nuint8[1206] data\n",
     "velodyne_msgs/msg/VelodyneScan": "std_msgs/Header header\nvelodyne_msgs/VelodynePacket[] packets\n",
 }
+_TRANSFORMS = {"tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms\n"}
+"""not among the messages of ROS 1 that `rosbags` knows"""
 _ENCODINGS = {("|u1", 1): "mono8", ("|u1", 3): "rgb8", ("|u1", 4): "rgba8", ("<u2", 1): "mono16", ("<f4", 1): "32FC1"}
 
 
@@ -53,6 +55,16 @@ def _typestore() -> Any:
     store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
     for name, text in (_VELODYNE | LIVOX_DEFINITIONS).items():
         store.register(typesys.get_types_from_msg(text, name))
+    return store
+
+
+@cache
+def ros1_types() -> Any:
+    """The same messages as ROS 1 defines them."""
+    typesys = load_extra("rosbags.typesys", extra="ros", purpose="a ROS log")
+    store = typesys.get_typestore(typesys.Stores.ROS1_NOETIC)
+    for name, text in (_VELODYNE | _TRANSFORMS).items():
+        store.register(typesys.get_types_from_msg(text.replace("builtin_interfaces/Time", "time"), name))
     return store
 
 
@@ -112,6 +124,17 @@ class RosMessages:
         ]
         header = self._header(float(packets.times[-1]), self.frame_id)
         return self._serialised(self._new("velodyne_msgs/msg/VelodyneScan", header, parts))
+
+    def imu(self, time: float, force: NDArray[np.float64], rate: NDArray[np.float64]) -> bytes:
+        """``sensor_msgs/Imu`` of one sample: specific force [m/s²] and rate [rad/s]; an orientation is not told."""
+        unknown, none = np.zeros(9), np.array([-1.0, *[0.0] * 8])
+        message = self._new(
+            "sensor_msgs/msg/Imu", self._header(time, self.frame_id),
+            self._new("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0), none,
+            self._new("geometry_msgs/msg/Vector3", *map(float, rate)), unknown,
+            self._new("geometry_msgs/msg/Vector3", *map(float, force)), unknown,
+        )  # fmt: skip
+        return self._serialised(message)
 
     def transform(self, time: float, path: Trajectory) -> bytes:
         """``tf2_msgs/TFMessage``: the sensor in the world."""
