@@ -114,7 +114,7 @@ def test_mounts_are_kept_for_late_listeners(tmp_path: Path, suffix: str) -> None
 
 
 def test_a_log_is_whole_or_absent(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ends in \.mcap or \.rosbag2"), open_rig_log(tmp_path / "rig.bag", RIG):
+    with pytest.raises(InputError, match=r"must be \.mcap or \.rosbag2"), open_rig_log(tmp_path / "rig.bag", RIG):
         pass
     with pytest.raises(RuntimeError), open_rig_log(tmp_path / "rig.mcap", RIG) as log:
         log.write(Moment(RIG, 0, 0.0))

@@ -125,9 +125,9 @@ def test_mcap_reads_with_its_own_index(written: dict[str, Path]) -> None:
     names = {schema.name for schema in summary.schemas.values()}
     assert names == {
         "sensor_msgs/msg/PointCloud2", "velodyne_msgs/msg/VelodyneScan", "tf2_msgs/msg/TFMessage",
-        "geometry_msgs/msg/PoseStamped", "sensor_msgs/msg/Image",
+        "geometry_msgs/msg/PoseStamped", "sensor_msgs/msg/Image", "sensor_msgs/msg/Imu",
     }  # fmt: skip
-    assert summary.statistics.message_count == 3 + 4 + 30 + 30 + 1
+    assert summary.statistics.message_count == 3 + 4 + 30 + 30 + 1 + 30
 
 
 def test_any_sensor_has_points(tmp_path: Path) -> None:
@@ -137,6 +137,6 @@ def test_any_sensor_has_points(tmp_path: Path) -> None:
     with open_recording(tmp_path / "os.mcap", sensor) as run:
         run.write(frame)
     told = messages(tmp_path / "os.mcap")
-    assert sorted({topic for topic, _, _ in told}) == ["/points", "/pose", "/tf"]
-    (cloud,) = on(told, "/points")
-    assert cloud.width == len(frame) and cloud.header.frame_id == "os1-64"
+    assert sorted({topic for topic, _, _ in told}) == ["/ouster/imu", "/ouster/points", "/pose", "/tf"]
+    (cloud,) = on(told, "/ouster/points")
+    assert (cloud.height, cloud.width, cloud.header.frame_id) == (64, 1024, "os_sensor")

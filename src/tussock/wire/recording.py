@@ -33,6 +33,7 @@ from tussock.wire.families import family_of, open_encoder
 from tussock.wire.livox.custom_msg import CUSTOM_MSG
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.metadata import metadata
+from tussock.wire.ouster.models import FORMATS as OUSTER
 from tussock.wire.ouster.osf import open_osf
 from tussock.wire.packets import EPOCH, Encoder, Packets, Sent
 from tussock.wire.ros.logs import MessageLog, open_mcap, open_rosbag1, open_rosbag2
@@ -95,7 +96,8 @@ def open_recording(
     if path.suffix not in RECORDING_SUFFIXES:
         raise InputError.of(f"{path}", "a run ends in " + ", ".join(RECORDING_SUFFIXES), path.suffix)
     packets = PacketEncoder(sensor, epoch=epoch) if speaks_packets(sensor) else None
-    messages = RosMessages(sensor, epoch=epoch, frame_id="velodyne" if sensor.packets in MODELS else sensor.name)
+    frame_id = "velodyne" if sensor.packets in MODELS else "os_sensor" if sensor.packets in OUSTER else sensor.name
+    messages = RosMessages(sensor, epoch=epoch, frame_id=frame_id)
     opened = {".mcap": open_mcap, ".rosbag2": open_rosbag2, ".bag": open_rosbag1}[path.suffix]
     with opened(path, messages, force=force) as log:
         run = _RosRecording(log, messages, packets, sensor)
@@ -157,6 +159,9 @@ class _RosRecording:
         self._period, self._imu = sensor.frame_period, sensor.imu or Imu(rate_hz=_IMU_HZ)
         self._livox = sensor.name.startswith("livox") or (sensor.packets or "").startswith("livox")
         self._points = "/velodyne_points" if messages.frame_id == "velodyne" else "/points"
+        self._felt = "/imu/data"
+        if messages.organised:  # as Ouster's driver calls them
+            self._points, self._felt = "/ouster/points", "/ouster/imu"
 
     def write(self, frame: Frame) -> None:
         say, ns = self._messages, self._messages.nanoseconds
@@ -169,7 +174,7 @@ class _RosRecording:
         samples = self._imu.samples(start, start + self._period)
         felt = self._imu.measure(path, samples, seed=int(frame.meta.get("seed", 0)))
         for time, force, rate in zip(felt.time.tolist(), felt.force, felt.rate, strict=True):
-            self._log.write("/imu/data", "sensor_msgs/msg/Imu", ns(time), say.imu(time, force, rate))
+            self._log.write(self._felt, "sensor_msgs/msg/Imu", ns(time), say.imu(time, force, rate))
         if self._encoder:
             self._write_packets(self._encoder.encode(frame))
         # A cloud is known when its last pulse has come back.

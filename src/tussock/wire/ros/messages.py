@@ -22,14 +22,24 @@ from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.livox.custom_msg import DEFINITIONS as LIVOX_DEFINITIONS
 from tussock.wire.livox.custom_msg import custom_msg
+from tussock.wire.ouster.models import FORMATS as OUSTER
 from tussock.wire.packets import Packets
 from tussock.wire.velodyne.encode import intensity_bytes
 from tussock.wire.velodyne.models import MODELS
 
-__all__ = ["POINT", "RosMessages", "rings_of", "ros1_types"]
+__all__ = ["OUSTER_POINT", "POINT", "RosMessages", "rings_of", "ros1_types"]
 
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2"), ("time", "<f4")])
-_DATATYPES = {"<f4": 7, "<u2": 4}  # sensor_msgs/PointField
+OUSTER_POINT = np.dtype(
+    {
+        "names": ["x", "y", "z", "intensity", "t", "reflectivity", "ring", "ambient", "range"],
+        "formats": ["<f4", "<f4", "<f4", "<f4", "<u4", "<u2", "<u2", "<u2", "<u4"],
+        "offsets": [0, 4, 8, 16, 20, 24, 26, 28, 32],
+        "itemsize": 48,
+    }
+)
+"""as Ouster's driver lays points out: ``t`` [ns] since the stamp, ``range`` [mm], rings from the top down"""
+_DATATYPES = {"<f4": 7, "<u2": 4, "<u4": 6}  # sensor_msgs/PointField
 _VELODYNE = {
     "velodyne_msgs/msg/VelodynePacket": "builtin_interfaces/Time stamp\nuint8[1206] data\n",
     "velodyne_msgs/msg/VelodyneScan": "std_msgs/Header header\nvelodyne_msgs/VelodynePacket[] packets\n",
@@ -63,7 +73,7 @@ def ros1_types() -> Any:
     """The same messages as ROS 1 defines them."""
     typesys = load_extra("rosbags.typesys", extra="ros", purpose="a ROS log")
     store = typesys.get_typestore(typesys.Stores.ROS1_NOETIC)
-    for name, text in (_VELODYNE | _TRANSFORMS).items():
+    for name, text in (_VELODYNE | _TRANSFORMS | LIVOX_DEFINITIONS).items():
         store.register(typesys.get_types_from_msg(text.replace("builtin_interfaces/Time", "time"), name))
     return store
 
@@ -78,6 +88,9 @@ class RosMessages:
         self.frame_id, self.world_id = frame_id, world_id
         self._epoch_ns = round(epoch * 1e9)
         self._rings = np.empty(0, np.uint16) if sensor is None else rings_of(sensor)
+        self.organised = sensor is not None and sensor.packets in OUSTER
+        """whether points come as rows and columns"""
+        self._period = 0.0 if sensor is None else sensor.frame_period
         known = None if sensor is None else sensor.packets
         self._white = MODELS[known].white if known in MODELS else 100.0
         self.types = _typestore()
@@ -91,25 +104,51 @@ class RosMessages:
         return str(self.types.generate_msgdef(kind, ros_version=2)[0])
 
     def points(self, frame: Frame) -> bytes:
-        """``sensor_msgs/PointCloud2`` of all returns, in the sensor's frame at each pulse's own time."""
-        hit = frame.hit
+        """``sensor_msgs/PointCloud2`` of all returns, in the sensor's frame at each pulse's own time.
+
+        An Ouster's is organised as its driver's: a row a laser, a column a measurement, zeros without return.
+        """
         start = float(frame.meta.get("start_s", frame.time[0] if len(frame) else 0.0))
-        records = np.empty(int(hit.sum()), POINT)
+        records = self._organised(frame, start) if self.organised else self._records(frame, start)
+        height, width = records.shape
+        form = records.dtype
+        assert form.fields is not None and form.names is not None
+        fields = [
+            self._new("sensor_msgs/msg/PointField", name, form.fields[name][1], _DATATYPES[form[name].str], 1)
+            for name in form.names
+        ]
+        message = self._new(
+            "sensor_msgs/msg/PointCloud2", self._header(start, self.frame_id), height, width, fields, False,
+            form.itemsize, form.itemsize * width, records.reshape(-1).view(np.uint8), True,
+        )  # fmt: skip
+        return self._serialised(message)
+
+    def _records(self, frame: Frame, start: float) -> NDArray[Any]:
+        hit = frame.hit
+        records = np.empty((1, int(hit.sum())), POINT)
         for axis, name in enumerate("xyz"):
             records[name] = frame.xyz[hit, axis]
         records["intensity"] = intensity_bytes(frame.intensity[hit], self._white)
         records["ring"] = self._rings[frame.laser[hit]]
         records["time"] = frame.time[hit] - start
-        fields = [
-            self._new("sensor_msgs/msg/PointField", name, POINT.fields[name][1], _DATATYPES[POINT[name].str], 1)
-            for name in POINT.names or ()
-            if POINT.fields is not None
-        ]
-        message = self._new(
-            "sensor_msgs/msg/PointCloud2", self._header(start, self.frame_id), 1, len(records), fields, False,
-            POINT.itemsize, POINT.itemsize * len(records), records.view(np.uint8), True,
-        )  # fmt: skip
-        return self._serialised(message)
+        return records
+
+    def _organised(self, frame: Frame, start: float) -> NDArray[Any]:
+        lasers = len(self._rings)
+        records = np.zeros((lasers, frame.pulses // lasers), OUSTER_POINT)
+        records["ring"] = np.arange(lasers)[:, None]
+        first = frame.select(frame.hit & (frame.return_number == 1))
+        place = first.laser, first.pulse // lasers
+        for axis, name in enumerate("xyz"):
+            records[name][place] = first.xyz[:, axis]
+        bright = np.clip(first.intensity * np.float32(self._white) + np.float32(0.5), 0, 255).astype(np.uint16)
+        records["intensity"][place], records["reflectivity"][place] = bright, bright
+        records["range"][place] = np.rint(first.range * 1000).astype(np.uint32)
+        # All lasers of a column fire at once: those without return know the time too.
+        when = np.arange(records.shape[1]) * (self._period / records.shape[1])
+        records["t"] = np.rint(when * 1e9).astype(np.uint32)
+        records["t"][place] = np.rint((first.time - start) * 1e9).astype(np.uint32)
+        return records
 
     def livox(self, frame: Frame) -> bytes:
         """``livox_ros_driver2/CustomMsg`` of all returns."""

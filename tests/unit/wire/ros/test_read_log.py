@@ -100,6 +100,34 @@ def test_what_an_inertial_sensor_feels(tmp_path: Path, name: str) -> None:
     assert felt[0].orientation_covariance[0] == -1
 
 
+@pytest.mark.parametrize("name", LOGS)
+def test_an_ouster_s_points_are_rows_and_columns(tmp_path: Path, name: str) -> None:
+    sensor = load_sensor("os1-64")
+    frame, _ = gappy_frame(sensor, 0, np.random.default_rng(5))
+    with open_recording(tmp_path / name, sensor) as run:
+        run.write(frame)
+    from tussock.wire.ros import read_log
+
+    with read_log._opened(tmp_path / name) as opened:
+        assert opened.kinds["/ouster/imu"] == "sensor_msgs/msg/Imu"
+        ((kind, raw),) = list(opened.messages("/ouster/points"))
+        message = opened.read(kind, raw)
+    assert (message.height, message.width, message.point_step) == (64, 1024, 48)
+    assert [field.name for field in message.fields] == [
+        "x", "y", "z", "intensity", "t", "reflectivity", "ring", "ambient", "range"
+    ]  # fmt: skip
+    (cloud,) = read_clouds(tmp_path / name)
+    grid = {key: values.reshape(64, 1024) for key, values in cloud.fields.items()}
+    hits = frame.select(frame.hit)
+    place = hits.laser, hits.pulse // 64
+    np.testing.assert_array_equal(grid["range"][place], np.rint(hits.range * 1000))
+    assert np.count_nonzero(grid["range"]) == len(hits)
+    np.testing.assert_array_equal(grid["z"][place], hits.xyz[:, 2])
+    np.testing.assert_allclose(grid["time"][place] - EPOCH, hits.time, atol=1e-6)
+    assert (np.diff(grid["time"], axis=1) > 0).all() and (grid["ring"] == np.arange(64)[:, None]).all()
+    assert len(load_pulses(tmp_path / name)) == len(hits)
+
+
 def test_what_is_no_log(tmp_path: Path) -> None:
     for name in LOGS[::2]:
         (tmp_path / name).write_bytes(b"this is no log, only text")
