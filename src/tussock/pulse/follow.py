@@ -39,7 +39,7 @@ class Travel(NamedTuple):
     """share of the pulse that it carries"""
     path: Real
     """[m] optical path so far"""
-    index: Real
+    refractive: Real
     """refractive index around it"""
     bounces: Real
     """surfaces that it has left"""
@@ -99,7 +99,7 @@ def follow_lanes(
         for l in range(taken):
             ray, hit, travel = ray_at(packet, l), hit_at(packet, l), _travel_in(waiting.taken[l])
             if hit.material >= 0:
-                path = travel.path + hit.distance * travel.index
+                path = travel.path + hit.distance * travel.refractive
                 back = travel.energy * returned_energy(around, receiving, ray, hit, path)
                 if back > np.float32(0.0):
                     add_hit(hits, waiting.owners[l], path, back, hit)
@@ -114,7 +114,9 @@ def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real)
     nx, ny, nz = _unit_normal(hit)
     dx, dy, dz = reflected(ray.dx, ray.dy, ray.dz, nx, ny, nz)
     left = travel.energy * optics[MIRROR] * optics[MIRROR]
-    onwards = Travel(left, travel.path + hit.distance * travel.index, travel.index, travel.bounces + np.float32(1.0))
+    onwards = Travel(
+        left, travel.path + hit.distance * travel.refractive, travel.refractive, travel.bounces + np.float32(1.0)
+    )
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -124,10 +126,10 @@ def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range:
     nx, ny, nz = _unit_normal(hit)
     entering = ray.dx * nx + ray.dy * ny + ray.dz * nz < np.float32(0.0)
     beyond = optics[INDEX] if entering else np.float32(1.0)
-    dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, travel.index / beyond)
+    dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, travel.refractive / beyond)
     left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
-    path = travel.path + hit.distance * travel.index
-    onwards = Travel(left, path, beyond if passed else travel.index, travel.bounces + np.float32(1.0))
+    path = travel.path + hit.distance * travel.refractive
+    onwards = Travel(left, path, beyond if passed else travel.refractive, travel.bounces + np.float32(1.0))
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -144,7 +146,7 @@ def _leaving(ray: Ray, hit: Hit, dx: Real, dy: Real, dz: Real, travel: Travel, m
     t = hit.distance
     return Ray(
         ray.x + t * ray.dx, ray.y + t * ray.dy, ray.z + t * ray.dz, dx, dy, dz,
-        SKIN, (max_range - travel.path) / travel.index, ray.time,
+        SKIN, (max_range - travel.path) / travel.refractive, ray.time,
     )  # fmt: skip
 
 
@@ -170,7 +172,7 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
     ray, travel, row = going[0], going[1], waiting.numbers[at]
     row[0], row[1], row[2], row[3], row[4], row[5] = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
     row[6], row[7], row[8] = ray.near, ray.far, ray.time
-    row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.index, travel.bounces
+    row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.refractive, travel.bounces
     waiting.lanes[at] = lane
 
 

@@ -98,7 +98,10 @@ def noisy_range(true_range: Any, bias: Any, sigma: Any, draw: Any) -> Any:
 
 @inline_kernel
 def quantised(value: Any, step: Any) -> Any:
-    """The nearest whole multiple of ``step``; a step of 0 leaves the value alone."""
+    """The nearest whole multiple of ``step`` of a value that is not negative; a step of 0 leaves it alone."""
     if step <= np.float32(0.0):
         return value
-    return np.floor(value / step + np.float32(0.5)) * step
+    steps = value / step + np.float32(0.5)
+    # From 2²³ on a float32 has no fraction to cut off.
+    whole = np.float32(np.int32(steps)) if steps < np.float32(2.0**23) else steps
+    return whole * step

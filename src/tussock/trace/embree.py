@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -87,9 +87,10 @@ class Format(IntEnum):
     FLOAT3X4_COLUMN_MAJOR = 0x9234
 
 
-class SceneFlag(IntEnum):
+class SceneFlag(IntFlag):
     NONE = 0
     COMPACT = 2
+    ROBUST = 4
 
 
 _ERRORS = {
@@ -163,8 +164,10 @@ class Device:
     def geometry(self, kind: GeometryType) -> Geometry:
         return Geometry(self, kind)
 
-    def scene(self, *, compact: bool = False) -> RawScene:
-        return RawScene(self, compact=compact)
+    def scene(self, *, compact: bool = False, robust: bool = False) -> RawScene:
+        """An empty scene: ``compact`` in less memory, ``robust`` without gaps between triangles."""
+        flags = SceneFlag.COMPACT if compact else SceneFlag.NONE
+        return RawScene(self, flags | (SceneFlag.ROBUST if robust else SceneFlag.NONE))
 
     def __del__(self) -> None:
         handle, self._handle = getattr(self, "_handle", None), None
@@ -233,12 +236,12 @@ class Geometry:
 class RawScene:
     """Geometries under numbers of our choice, and the hierarchy that Embree builds over them."""
 
-    def __init__(self, device: Device, *, compact: bool = False) -> None:
+    def __init__(self, device: Device, flags: SceneFlag = SceneFlag.NONE) -> None:
         self._device, self._lib = device, library()
         self._kept: list[Geometry] = []
         self.handle: int | None = self._lib.rtcNewScene(device._handle)
         device.check("creating a scene")
-        self._lib.rtcSetSceneFlags(self.handle, int(SceneFlag.COMPACT if compact else SceneFlag.NONE))
+        self._lib.rtcSetSceneFlags(self.handle, int(flags))
 
     def attach(self, geometry: Geometry, number: int) -> None:
         self._kept.append(geometry)

@@ -30,6 +30,7 @@ from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
 from tussock.trace.transforms import standing_transforms, time_steps
+from tussock.trace.watertight import needs_to_be_tight
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 
@@ -101,8 +102,11 @@ class World:
         uses: Counter[int] = Counter()
         for thing in self.objects:
             uses[id(thing.mesh)] += len(thing.placements) if thing.motion is None else 2
-        baked = sum(len(thing.mesh.triangles) for thing in self._standing if uses[id(thing.mesh)] == 1)
-        scene = self.device.scene(compact=baked >= _COMPACT_FROM)
+        baked = [thing.mesh for thing in self._standing if uses[id(thing.mesh)] == 1]
+        scene = self.device.scene(
+            compact=sum(len(mesh.triangles) for mesh in baked) >= _COMPACT_FROM,
+            robust=any(needs_to_be_tight(mesh) for mesh in baked),
+        )
         rows, blocks, start = [], [np.zeros((0, 12), np.float32)], 0
         for number, thing in enumerate(self._standing):
             if uses[id(thing.mesh)] == 1:
@@ -149,7 +153,7 @@ class World:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
         if not self._movers:
             return self._still
-        scene = self.device.scene()
+        scene = self.device.scene(robust=True)
         rows, blocks, first = list(self._rows), [], 0
         movers = [_formed(thing, (start + end) / 2) for thing in self._movers]
         for number, thing in enumerate(movers, start=len(self._standing)):
@@ -163,7 +167,7 @@ class World:
     def alone(self, geometry: int, copy: int, start: float, end: float) -> Moving:
         """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
         thing = _formed(self.geometries[geometry], (start + end) / 2)
-        scene = self.device.scene()
+        scene = self.device.scene(robust=True)
         if self.baked(geometry):
             scene.attach(self._baked(thing), geometry)
         else:
@@ -198,7 +202,7 @@ class World:
     def _shape(self, mesh: Mesh) -> RawScene:
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
-            shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM)
+            shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
             geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(mesh.vertices, mesh.triangles)
             shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()

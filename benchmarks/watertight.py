@@ -1,0 +1,41 @@
+"""Rays that must meet something and do not: prints a count for each closed or endless surface.
+
+    python benchmarks/watertight.py [MILLIONS]
+
+Twenty million rays (or as many as are given) from inside closed shapes and from above ground, in random directions.
+"""
+
+import sys
+
+import numpy as np
+
+import tussock
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import box, ground, plane, sphere
+from tussock.trace.rays import trace_rays
+
+BATCH = 1_000_000
+batches = max(1, round(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0))
+hills = ground((4000, 4000), cells=(500, 500), heights=lambda x, y: 2 * np.sin(x / 17) * np.cos(y / 11))
+cases = {
+    "a grid of 1000 × 1000 cells": (ground((4000, 4000), cells=(1000, 1000)), None),
+    "two triangles": (plane((4000, 4000)), None),
+    "terrain": (hills, None),
+    "terrain, one of two copies": (hills, Placements.of([[0, 0, 0], [9000, 0, 0]], yaw=np.array([0.3, 0.0]))),
+    "a ball": (sphere(5.0, subdivisions=5), None),
+    "a ball, one of two copies": (sphere(5.0), Placements.of([[0, 0, 0], [90, 0, 0]], scale=np.array([1.1, 0.9]))),
+    "a box": (box((9, 8, 7)), None),
+}
+for name, (mesh, placements) in cases.items():
+    scene = tussock.Scene()
+    scene.add(mesh, placements=placements)
+    world, lost, rng = tussock.World(scene), 0, np.random.default_rng(1)
+    flat = "ball" not in name and "box" not in name
+    for _ in range(batches):
+        way = rng.normal(size=(BATCH, 3))
+        if flat:
+            way[:, 2] = -np.abs(way[:, 2]) - 0.05 * np.linalg.norm(way[:, :2], axis=1)
+        way /= np.linalg.norm(way, axis=1, keepdims=True)
+        start = np.array([0.3, 0.1, 4.0 if flat else 0.2])
+        lost += int(np.isnan(trace_rays(world, np.broadcast_to(start, way.shape), way, 1e4)).sum())
+    print(f"{name:30} {lost} of {batches * BATCH:,} rays fell through")
