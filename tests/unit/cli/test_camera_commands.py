@@ -105,7 +105,7 @@ def test_dataset_as_a_ros_log(folder):
         (("scan", "scene.toml", "--sensor", "vlp-16", "--out", "x.npz", "--over", "x.exr"), ".png or .jpg"),
         (("scan", "scene.toml", "--sensor", "vlp-16", "--out", "x.npz", "--table", "x.txt"), ".csv or .parquet"),
         (("dataset", "rig.toml", "--out", "x", "--to", "0.2"), "names no scene"),
-        (("dataset", "rig.toml", "--scene", "scene.toml", "--out", "x", "--to", "5"), "body's path"),
+        (("dataset", "rig.toml", "--scene", "scene.toml", "--out", "x", "--to", "5"), "must cover the moments"),
         (
             ("dataset", "rig.toml", "--scene", "scene.toml", "--out", "x.mcap", "--to", "0.2", "--lidar", "top"),
             "--lidar",
