@@ -101,6 +101,9 @@ LABEL_COLORS: dict[str, str] = {
     "water": "#2fb6d8",
     "mirror": "#bfe9ff",
     "glass": "#86f0dc",
+    "trail": "#c7a06a",
+    "deadwood": "#9c8872",
+    "animal": "#ff8a66",
 }
 """the colour of every label, the same in every picture"""
 SPARE_COLORS = ("#e05c8a", "#7fb7be", "#d3f8e2", "#e4c1f9", "#f694c1", "#ede7b1", "#a9def9", "#ffb5a7")
