@@ -29,8 +29,10 @@ def load_npy(path: Path) -> NDArray[Any]:
         raise InputError(f"not a readable .npy file ({_short(error)})", source=path) from None
 
 
-def load_npz(path: Path, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
-    """The arrays of a file by name: those of ``names`` that are there, or all."""
+def load_npz(
+    path: Path, names: Iterable[str] | None = None, *, damaged: str = "not a readable NPZ file"
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a file by name: those of ``names`` that are there, or all; ``damaged`` is said of any other file."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             size = path.stat().st_size
@@ -47,7 +49,7 @@ def load_npz(path: Path, names: Iterable[str] | None = None) -> dict[str, NDArra
     except InputError as error:
         raise error.within(path) from None
     except Exception as error:  # a damaged file can make the reader of zips stumble in any way
-        raise InputError(f"not a readable NPZ file ({_short(error)})", source=path) from None
+        raise InputError(f"{damaged} ({_short(error)})", source=path) from None
 
 
 def _array(file: IO[bytes], size: int) -> NDArray[Any]:

@@ -23,6 +23,7 @@ __all__ = ["VOLUME_SUFFIX", "check_volume_path", "load_volumes", "save_volumes"]
 
 VOLUME_SUFFIX = ".volumes"
 
+_DAMAGED = "is damaged or not a file of volumes"
 _FORMAT = "tussock volumes"
 _VERSION = 2
 _NAMES_OF_1 = {"pulses": "beams"}
@@ -60,7 +61,7 @@ def load_volumes(path: Path | str) -> Volumes:
     if path.stat().st_size == 0:
         raise InputError("is empty", source=path)
     try:
-        archive = load_npz(path)
+        archive = load_npz(path, damaged=_DAMAGED)
         about = json.loads(archive["about"].tobytes())
         if about["format"] != _FORMAT:
             raise ValueError(f"format is {about['format']!r}")
@@ -78,4 +79,4 @@ def load_volumes(path: Path | str) -> Volumes:
         raise error.within(path) from None
     except Exception as error:  # a damaged file can make the reader of zips stumble in any way
         why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"is damaged or not a file of volumes ({why})", source=path) from None
+        raise InputError(f"{_DAMAGED} ({why})", source=path) from None
