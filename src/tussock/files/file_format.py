@@ -41,6 +41,8 @@ class Format:
     beside: tuple[Beside, ...] = ()
     exact: bool = True
     """whether every column of any frame comes back with the same bits"""
+    waveforms: tuple[Beside, ...] | None = None
+    """files beside that hold the waveforms of a frame that has them; (): they are inside; None: there is no room"""
 
 
 def _save_document(contents: Contents, path: Path) -> None:

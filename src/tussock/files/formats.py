@@ -39,7 +39,13 @@ def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: C
     format = format_of(path)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be 'sensor' or 'world'", coords)
-    writers = {path: format.save} | {beside.path(path): beside.save for beside in format.beside}
+    besides = format.beside
+    if frame.waveforms is not None:
+        if format.waveforms is None:
+            able = ", ".join(sorted(f.suffix for f in FORMATS.values() if f.waveforms is not None))
+            raise InputError.of("waveforms", f"need a file of {able}", path.suffix, source=path)
+        besides += format.waveforms
+    writers = {path: format.save} | {beside.path(path): beside.save for beside in besides}
     for target in writers:
         check_writable(target, force=force)
     contents = contents_of(frame, coords)

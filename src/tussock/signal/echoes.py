@@ -20,13 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.kernels import inline_kernel, loop_kernel
+from tussock.signal.compact import COMPACT, peak_of_moments
 from tussock.signal.waveform import NODES, sample_waveform
 
-__all__ = ["ECHOES", "Echoes", "PulseHits", "find_echoes"]
+__all__ = ["ECHOES", "REACH", "Echoes", "PulseHits", "find_echoes"]
 
 ECHOES = 32
 """the most echoes of a pulse; the weakest give way"""
 REACH = np.float32(5.25)
+"""[σ] how far the pulse of a hit reaches: beyond that it is below a millionth"""
 _CLOSE = np.float32(7.5)  # [σ] within it all nodes are sampled at once, and sorting would gain nothing
 _ZERO, _HALF, _ONE, _TWO = (np.float32(value) for value in (0.0, 0.5, 1.0, 2.0))
 _GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura's gaps of Shell's sort
@@ -123,6 +125,9 @@ def _echoes_of_run(
     """The echoes of hits that lie between two paths."""
     paths, slopes = hits.paths, hits.slopes
     per_sigma, span = _ONE / sigma, last - first
+    if span <= COMPACT * sigma:
+        _compact_echo(hits, begin, end, first, per_sigma, sigma, separation, lane, out)
+        return
     cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
     step = span / np.float32(cells)
     low, high = begin, begin if sorted_ else end
@@ -148,6 +153,26 @@ def _echoes_of_run(
                 path = hits.nodes[j] - (_ONE - share) * step
                 _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
             value, slope, curve = hits.values[j], slopes[j], hits.curves[j]
+
+
+@inline_kernel
+def _compact_echo(
+    hits: Any, begin: int, end: int, first: Any, per_sigma: Any, sigma: Any, separation: Any, lane: int, out: Any
+) -> None:
+    """The one echo of hits within half a σ, by their moments (`tussock.signal.compact`)."""
+    energy, mean, square, cube, best = _ZERO, _ZERO, _ZERO, _ZERO, begin
+    for i in range(begin, end):
+        part, depth = hits.energies[i], (hits.paths[i] - first) * per_sigma
+        energy += part
+        mean += part * depth
+        square += part * depth * depth
+        cube += part * depth * depth * depth
+        if part > hits.energies[best]:
+            best = i
+    share = _ONE / energy
+    mean, square, cube = mean * share, square * share, cube * share
+    place, height = peak_of_moments(mean, square, cube)
+    _note(out, lane, first + place * sigma, energy * height, hits.rows[best], separation)
 
 
 @inline_kernel
