@@ -13,11 +13,11 @@ signature.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import re
 import stat
-import weakref
 import zipfile
 import zlib
 from collections import Counter
@@ -146,8 +146,10 @@ def load_pack(path: Path) -> Packed:
         except BaseException:
             folder.close()
             raise
-    # The sensor's pattern may read its table later: the folder lives as long as what was packed.
-    weakref.finalize(found, folder.close)
+    if (folder.path / "pattern.csv").exists():
+        atexit.register(folder.close)  # the sensor, and whatever is made of it, reads its table from there
+    else:
+        folder.close()
     return found
 
 
