@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tussock.jobs.plan import Plan
-from tussock.poses import Trajectory
+from tussock.poses import Pose, Trajectory
 from tussock.scene.scene import Scene
 from tussock.scene_files.scene_file import load_scene
 from tussock.scenes.ready import ready_pose, ready_scene
@@ -38,6 +38,8 @@ class Ready(NamedTuple):
             if kind == "stand":
                 return self.site.stand(height=height)
             return self.site.drive(speed=speed, height=height, seconds=seconds)
+        if self.scene_name.endswith(".toml"):
+            return Trajectory.standing(Pose.at(0.0, 0.0, height))
         return Trajectory.standing(ready_pose(self.scene_name))
 
 
