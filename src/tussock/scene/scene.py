@@ -64,6 +64,7 @@ class Scene:
                 raise InputError.of(f"label {label!r}", "must be a number from 0 to 65535", number)
         self.objects: list[SceneObject] = []
         self.volumes: list[PlacedVolumes] = []
+        self._places: dict[str, int] = {}
 
     def add(
         self,
@@ -92,6 +93,8 @@ class Scene:
             mesh, motion = forms.meshes[0], motion or Trajectory.standing(Pose())
         thing = SceneObject(number, name, mesh, placements, label, frozenset(tags), motion, response, forms)
         self.objects.append(thing)
+        if not self.volumes:
+            self._places[name] = number - 1
         return thing
 
     def add_volumes(
@@ -121,23 +124,43 @@ class Scene:
         number, name = self._numbered(name)
         thing = PlacedVolumes(number, name, volumes, placements, label, frozenset(tags))
         self.volumes.append(thing)
+        self._places[name] = number - 1
         return thing
 
     def _numbered(self, name: str | None) -> tuple[int, str]:
         """The next number, and the name given or made of it."""
-        known = [thing.name for thing in self.everything]
-        if name is not None and name in known:
+        number = len(self.objects) + len(self.volumes) + 1
+        if name and self._place(name) is not None:
             raise InputError.of("object name", "must be unique in the scene", name)
-        number = len(known) + 1
-        return number, name or f"object{number}"
+        made, more = name or f"object{number}", 1
+        while self._place(made) is not None:
+            more += 1
+            made = f"object{number}-{more}"
+        return number, made
+
+    def _place(self, name: str) -> int | None:
+        """Where the thing of this name is, counted through objects and then volumes; None where there is none."""
+        # `objects` and `volumes` are plain lists, so what is known of them may be old.
+        place = self._places.get(name) if len(self._places) == len(self.objects) + len(self.volumes) else -1
+        if place is not None and (place < 0 or self._at(place).name != name):
+            names = [*(thing.name for thing in self.objects), *(thing.name for thing in self.volumes)]
+            self._places = {one: k for k, one in enumerate(names)}
+            place = self._places.get(name)
+        return place
+
+    def _at(self, place: int) -> SceneObject | PlacedVolumes:
+        return self.objects[place] if place < len(self.objects) else self.volumes[place - len(self.objects)]
 
     def __getitem__(self, name: str) -> SceneObject:
-        for thing in self.objects:
-            if thing.name == name:
-                return thing
-        if any(name == thing.name for thing in self.volumes):
+        place = self._place(name)
+        if place is None:
+            place = next((k for k, thing in enumerate(self.objects) if thing.name == name), None)
+        if place is None:
+            raise InputError(f"object {name!r}: no such object; {nearest(name, [o.name for o in self.objects])}")
+        thing = self._at(place)
+        if isinstance(thing, PlacedVolumes):
             raise InputError(f"object {name!r}: is a set of volumes; find it in `volumes` of the scene")
-        raise InputError(f"object {name!r}: no such object; {nearest(name, [o.name for o in self.objects])}")
+        return thing
 
     def replace_material(self, name: str, material: Material) -> None:
         """Give every surface of the material called ``name`` another one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,39 @@ def test_replaced_material_stays_shared():
     assert scene.materials["paint"].reflectance == 0.9
     with pytest.raises(InputError, match="did you mean 'paint'"):
         scene.replace_material("pain", Material())
+
+
+def test_a_name_is_looked_up_not_searched_for(monkeypatch) -> None:
+    """100,000 objects are added in seconds: no step goes through all that are there."""
+    scene, mesh = Scene(), box()
+    monkeypatch.setattr(Scene, "everything", property(lambda self: pytest.fail("goes through everything")))
+    rebuilt = 0
+
+    class Counted(dict):
+        def __init__(self, *given):
+            nonlocal rebuilt
+            rebuilt += 1
+            super().__init__(*given)
+
+    scene._places = Counted()
+    for number in range(2000):
+        scene.add(mesh, name=f"o{number}")
+        assert scene[f"o{number // 2}"].id == number // 2 + 1
+    assert rebuilt == 1
+    with pytest.raises(InputError, match="must be unique in the scene, got 'o7'"):
+        scene.add(mesh, name="o7")
+
+
+def test_names_hold_also_where_the_lists_were_changed() -> None:
+    scene = Scene()
+    scene.add(box(), name="a")
+    assert scene.add(box()).name == "object2"
+    assert scene.add(box(), name="object4").id == 3
+    assert scene.add(box()).name == "object4-2", "a name that is taken is not made again"
+    del scene.objects[0]
+    with pytest.raises(InputError, match="no such object"):
+        _ = scene["a"]
+    assert scene["object2"].id == 2
+    scene.objects[0] = replace(scene.objects[0], name="b")
+    assert scene["b"].id == 2
+    scene.add(box(), name="a")
