@@ -17,12 +17,13 @@ from tussock.arrays import shown
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
+from tussock.shown import Shown
 
 __all__ = ["MeasuredPulses", "join_pulses", "measured_pulses"]
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredPulses:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredPulses(Shown):
     """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands)."""
 
     origins: NDArray[np.float64]

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
+from tussock.shown import Shown
 
 __all__ = ["DEFAULT_TAU", "WHOLE", "Partition", "Volumes", "check_tau", "shell_edges", "unpacked"]
 
@@ -66,8 +67,8 @@ def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDA
     return np.array([share * tau for share in _SHELLS] + rest, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class Volumes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Volumes(Shown):
     """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only."""
 
     means: NDArray[np.float32]

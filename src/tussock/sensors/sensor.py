@@ -21,6 +21,7 @@ from tussock.sensors.patterns.two_blocks import TwoBlocksPattern
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.receiver import Receiver
 from tussock.settings import Settings
+from tussock.shown import Shown
 
 __all__ = ["AnyPattern", "Sensor"]
 
@@ -37,7 +38,7 @@ AnyPattern = Annotated[
 ]
 
 
-class Sensor(Settings):
+class Sensor(Shown, Settings):
     """Everything the simulation needs to know of a sensor; pose and scene are not part of it."""
 
     name: str
@@ -53,6 +54,18 @@ class Sensor(Settings):
     """the inertial sensor inside, where there is one"""
     sources: dict[str, str] = Field(default_factory=dict)
     """where each group of numbers comes from"""
+
+    _pictured = True
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "pattern": f"{self.pattern.kind}, {self.lasers} laser{'s' if self.lasers > 1 else ''}",
+            "pulses": f"{len(self.pulses()):,} a frame, {1 / self.frame_period:g} frames a second",
+            "beam": f"{self.beam.rays} ray{'s' if self.beam.rays > 1 else ''} a pulse",
+            "returns": str(self.receiver.mode),
+            "reach": f"{self.receiver.max_range_m:g} m",
+        }
 
     @property
     def frame_period(self) -> float:
