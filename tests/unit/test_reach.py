@@ -69,12 +69,12 @@ def test_a_pipe_or_a_device_is_refused(tmp_path, kind):
 
 def test_folders_can_be_opened(tmp_path, monkeypatch):
     folder, _ = outside(tmp_path, "mesh")
-    (tmp_path / "shared").mkdir()
-    save_mesh(box((1, 1, 1)), tmp_path / "shared" / "m.ply")
-    (folder / "s.toml").write_text("[[objects]]\nmesh = '../shared/m.ply'\n")
+    (tmp_path / "lent").mkdir()
+    save_mesh(box((1, 1, 1)), tmp_path / "lent" / "m.ply")
+    (folder / "s.toml").write_text("[[objects]]\nmesh = '../lent/m.ply'\n")
     with pytest.raises(InputError, match="TUSSOCK_READ=FOLDER"):
         load_scene(folder / "s.toml")
-    monkeypatch.setenv("TUSSOCK_READ", os.pathsep.join([str(tmp_path / "none"), str(tmp_path / "shared")]))
+    monkeypatch.setenv("TUSSOCK_READ", os.pathsep.join([str(tmp_path / "none"), str(tmp_path / "lent")]))
     assert load_scene(folder / "s.toml").triangles == 12
     (folder / "s.toml").write_text("[[objects]]\nmesh = '../secret.obj'\n")
     with pytest.raises(InputError, match="must not lead out"):
@@ -149,7 +149,7 @@ def test_textures_inside_our_own_files_are_inside_them(tmp_path):
 
 def test_endless_devices_end():
     if not Path("/dev/zero").exists():
-        pytest.skip("needs /dev/zero, which Linux has")
+        pytest.skip("this system has no /dev/zero: run it on Linux")
     with pytest.raises(InputError, match="goes on and on"):
         Trajectory.load("/dev/zero")
 

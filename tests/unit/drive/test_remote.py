@@ -107,7 +107,7 @@ def test_a_client_in_c_drives_to_the_goal(tmp_path):
     try:
         subprocess.run(["gcc", "-O2", "-std=c11", "-o", program, source, "-lm"], check=True, capture_output=True)
     except FileNotFoundError:
-        pytest.skip("no C compiler: install gcc to run the client in C")
+        pytest.skip("no C compiler to build the client in C with: apt-get install gcc")
     name = f"tussock-test-c-{id(tmp_path)}"
     driver, settings = remote(name)
     client = subprocess.Popen([program, name], stdout=subprocess.PIPE, text=True)
