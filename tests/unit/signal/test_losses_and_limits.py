@@ -40,12 +40,12 @@ def test_backfolding(distance: float, expected: float) -> None:
 
 def test_as_bright_as_the_limit_is_bright_enough() -> None:
     """Each comparison at its very edge: the limit itself, its near and its far end."""
-    line = (50.0, 120.0, 0.1, 0.8)
+    line = Limit(50.0, 120.0, 0.1, 0.8)
     for distance in (50.0, 61.0, 85.0, 120.0):
-        least = least_reflectivity.py_func(distance, *line)
-        assert detected.py_func(least, distance, *line)
-        assert not detected.py_func(np.nextafter(least, 0), distance, *line)
-    assert detected.py_func(np.nextafter(0.0, 1), np.nextafter(50.0, 0), *line), "nearer than near: anything but black"
-    assert not detected.py_func(0.0, np.nextafter(50.0, 0), *line)
-    assert not detected.py_func(1.0, np.nextafter(120.0, 200), *line), "further than far: nothing"
-    assert detected.py_func(0.0, 500.0, 50.0, 0.0, 0.1, 0.8), "without a limit everything"
+        least = least_reflectivity.py_func(distance, line)
+        assert detected.py_func(least, distance, line)
+        assert not detected.py_func(np.nextafter(least, 0), distance, line)
+    assert detected.py_func(np.nextafter(0.0, 1), np.nextafter(50.0, 0), line), "nearer than near: anything but black"
+    assert not detected.py_func(0.0, np.nextafter(50.0, 0), line)
+    assert not detected.py_func(1.0, np.nextafter(120.0, 200), line), "further than far: nothing"
+    assert detected.py_func(0.0, 500.0, Limit(50.0, 0.0, 0.1, 0.8)), "without a limit everything"
