@@ -2,7 +2,7 @@
 
 import gymnasium
 
-env = gymnasium.make("Tussock/Drive-v0", scene="yard", observation="ranges")
+env = gymnasium.make("tussock.gym:Tussock/Drive-v0", scene="yard", observation="ranges")
 observation, _ = env.reset(seed=1)
 env.action_space.seed(1)
 total = 0.0
