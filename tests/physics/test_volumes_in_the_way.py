@@ -195,9 +195,10 @@ def test_volumes_stand_among_surfaces(level: Sensor, add_wall: Callable[..., Sce
     assert np.allclose(screened.range, 3.0, atol=1e-4), "nothing is seen through a wall"
 
 
-def test_closure_is_for_what_would_get_away_not_for_what_a_wall_stops(
+def test_closure_holds_whatever_stands_behind_the_last_volume(
     level: Sensor, add_wall: Callable[..., SceneObject]
 ) -> None:
+    """It was counted from pulses that met the volume last: a wall behind it changes nothing, a volume behind it does."""
     shut = replace(one_volume(), closure=np.uint16([65535]))
     scene = Scene("before a wall")
     scene.add_volumes(shut, name="bush", position=(0, -0.3, -0.1))
@@ -205,8 +206,17 @@ def test_closure_is_for_what_would_get_away_not_for_what_a_wall_stops(
     assert (alone.range < 8).all(), "before the sky nothing gets away"
     add_wall(scene, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0), material=GREY)
     walled = scan(World(scene), level, Pose(), seed=2, keep_misses=True)
-    assert (walled.range < 8).mean() == pytest.approx(1 - RHO, abs=4 * np.sqrt(0.25 / 20_000))
-    assert np.allclose(walled.range[walled.range > 8], 9.0, atol=1e-4)
+    assert np.array_equal(walled.range, alone.range), "nor before a wall"
+
+    columns = ("means", "precisions", "permeability", "shells", "closure", "pulses", "intensity")
+    two = {name: np.repeat(getattr(shut, name), 2, axis=0) for name in columns}
+    two["means"][1, 0] += 8.0
+    between = Scene("a wall between two volumes")
+    between.add_volumes(replace(shut, **two), name="hedge", position=(0, -0.3, -0.1))
+    add_wall(between, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0), material=GREY)
+    parted = scan(World(between), level, Pose(), seed=2, keep_misses=True)
+    assert (parted.range < 8).mean() == pytest.approx(1 - RHO, abs=4 * np.sqrt(0.25 / 20_000))
+    assert np.allclose(parted.range[parted.range > 8], 9.0, atol=1e-4)
 
 
 def test_copies_are_placed_and_turned_and_stop_independently(level: Sensor) -> None:

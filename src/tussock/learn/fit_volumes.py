@@ -20,7 +20,7 @@ from tussock.learn.partition.growing import grow_ellipsoids
 from tussock.learn.partition.two_means import split_in_two
 from tussock.learn.partition.voxels import check_voxel, into_voxels
 from tussock.learn.permeability import closure_of, count_pulses
-from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked
+from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked, voxels_of
 from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import Gaussians, gaussians_of
 from tussock.version import VERSION
@@ -58,7 +58,9 @@ def fit_volumes(
     labels = np.full(len(pulses), -1, np.int64)
     labels[inside], volumes = _partition(points, method, voxel)
     means, covariances = fit_gaussians(points, labels[inside], volumes, voxel)
-    closed = _closed(means, covariances, method, voxel, tau, plain)
+    one_of_each = np.zeros(volumes, np.int64)
+    one_of_each[labels[inside]] = np.arange(len(points))
+    closed = _closed(means, covariances, voxels_of(points[one_of_each], voxel), method, voxel, tau, plain)
     tables = gaussians_of([closed])
     passed, ended = count_pulses(tables, pulses, labels, workers)
     rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
@@ -81,17 +83,16 @@ def _partition(points: NDArray[np.float64], method: Method, voxel: float) -> tup
 
 
 def _closed(
-    means: NDArray[np.float64], covariances: NDArray[np.float64], method: Method, voxel: float, tau: float, plain: bool
-) -> Volumes:
-    """The Gaussians alone, every one of them impermeable."""
+    means: NDArray[np.float64], covariances: NDArray[np.float64], voxels: NDArray[np.float64], method: Method, voxel: float,
+    tau: float, plain: bool,
+) -> Volumes:  # fmt: skip
+    """The Gaussians alone, every one of them impermeable; ``voxels`` is the voxel that each was fitted in."""
     n = len(means)
     partition: Partition = "voxels" if method == "voxels" else "ellipsoids"
     edges = shell_edges(tau, partition, plain=plain)
     cell = voxel
     if partition == "voxels":
-        # A mean that single precision rounds onto a wall must stay in its own voxel.
-        low = np.floor(means / voxel) * voxel
-        means = np.clip(means, low + 1e-4 * voxel, low + (1 - 1e-4) * voxel)
+        means = _inside_voxels(means, voxels, voxel)
     else:
         reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(unpacked(covariances))[:, 2])
         cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
@@ -100,6 +101,13 @@ def _closed(
         means.astype(np.float32), inverse(covariances).astype(np.float32), none, np.zeros((n, len(edges)), np.uint16),
         np.zeros(n, np.uint16), nobody, none, cell, edges, partition, tau,
     )  # fmt: skip
+
+
+def _inside_voxels(means: NDArray[np.float64], voxels: NDArray[np.float64], voxel: float) -> NDArray[np.float64]:
+    """Means held off the walls of their voxels, so far that rounding to single precision keeps them inside."""
+    margin = np.maximum(1e-4, 2.0**-23 * (np.abs(voxels) + 1))
+    held: NDArray[np.float64] = np.clip(means / voxel, voxels + margin, voxels + 1 - margin) * voxel
+    return held
 
 
 def _permeability(

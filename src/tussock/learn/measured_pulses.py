@@ -18,7 +18,10 @@ from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
 
-__all__ = ["MeasuredPulses", "join_pulses", "measured_pulses"]
+__all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulses"]
+
+UNKNOWN_INTENSITY = 0.3
+"""relative intensity of returns whose own was not recorded: about that of leaves and soil at 905 nm"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ class MeasuredPulses:
             np.broadcast_to(np.asarray(origins, float), (n, 3)),
             way,
             measured,
-            np.where(hit, 0.3 if intensity is None else intensity, 0).astype(np.float32),
+            np.where(hit, UNKNOWN_INTENSITY if intensity is None else intensity, 0).astype(np.float32),
             np.asarray(zero if rings is None else rings).astype(np.uint16),
             np.arctan2(way[:, 1], way[:, 0]) if azimuths is None else np.asarray(azimuths, float),
             np.asarray(zero if turns is None else turns).astype(np.int32),

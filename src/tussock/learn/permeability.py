@@ -27,7 +27,6 @@ _BLOCK = 2048  # pulses a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
-_ENOUGH = 60_000  # pulses that settle the closures
 _NOTHING_LEFT = 1e-3  # of a pulse, after which nobody gets away
 _UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
 
@@ -113,17 +112,17 @@ def closure_of(
     """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
 
     Where few are expected, it is shrunk towards that of the volumes around it, and theirs towards that of the whole
-    model: of the ground nothing gets away, of a crown before the sky much does. A sample of the pulses is enough.
+    model: of the ground nothing gets away, of a crown before the sky much does. Every pulse is asked: a
+    sample would leave a lone plant before the sky to its neighbours' figures.
 
     A pulse says nothing of others like it in the volume that its own return made: there it counts as if it had not been
     seen. ``without_own`` (volumes, shells) is what the permeability is then to be multiplied with.
     """
     workers = min(threads, _MOST_COPIES)
-    share = min(1.0, _ENOUGH / len(pulses))
     expected = np.zeros((workers, len(gaussians.means)), np.int64)
     observed = np.zeros((workers, len(gaussians.means)), np.int64)
     run_on_threads(
-        _escape, workers, gaussians, pulses.origins, pulses.directions, pulses.ranges, labels, pulses.reach, share,
+        _escape, workers, gaussians, pulses.origins, pulses.directions, pulses.ranges, labels, pulses.reach,
         without_own, expected, observed,
     )  # fmt: skip
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
@@ -159,10 +158,10 @@ def _shrunk(
 @kernel
 def _escape(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    share: float, without_own: Any, expected: Any, observed: Any,
+    without_own: Any, expected: Any, observed: Any,
 ) -> None:  # fmt: skip
     _escape_all(
-        worker, workers, gaussians, origins, directions, ranges, labels, reach, share, without_own, expected, observed,
+        worker, workers, gaussians, origins, directions, ranges, labels, reach, without_own, expected, observed,
         new_walk(),
     )  # fmt: skip
 
@@ -170,16 +169,13 @@ def _escape(
 @kernel
 def _escape_all(
     worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    share: float, without_own: Any, expected: Any, observed: Any, walk: Any,
+    without_own: Any, expected: Any, observed: Any, walk: Any,
 ) -> None:  # fmt: skip
     gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
     ranges, labels, expected, observed = borrowed(ranges), borrowed(labels), borrowed(expected), borrowed(observed)
     without_own = borrowed(without_own)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
-            # Spread over the pulses, so that no laser is favoured.
-            if np.uint32(b * 2654435761) >= share * 2.0**32:
-                continue
             ray = ray_in_row(origins, directions, b, reach)
             end = ranges[b] if ranges[b] == ranges[b] else reach
             left, last, known = 1.0, -1, True

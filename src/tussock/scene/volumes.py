@@ -34,7 +34,17 @@ from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 
-__all__ = ["DEFAULT_TAU", "WHOLE", "Partition", "Volumes", "check_tau", "shell_edges", "unpacked"]
+__all__ = [
+    "DEFAULT_TAU",
+    "MOST_VOXELS",
+    "WHOLE",
+    "Partition",
+    "Volumes",
+    "check_tau",
+    "shell_edges",
+    "unpacked",
+    "voxels_of",
+]
 
 Partition = Literal["voxels", "ellipsoids"]
 
@@ -42,6 +52,9 @@ DEFAULT_TAU = 2.0
 """Mahalanobis distance below which a pulse counts as inside a volume (Deschaud et al. 2012, section III.C)"""
 WHOLE = 65535
 """what stands for 1 in `Volumes.shells` and `Volumes.closure`"""
+
+MOST_VOXELS = 21
+"""voxels lie within 2 to the power of this from the origin: single precision then keeps a mean inside its voxel"""
 
 _SHELLS = (0.25, 0.5, 0.75, 1.0, 1.5)
 """edges of the shells as multiples of τ; a voxel has one more shell, the rest of it"""
@@ -123,8 +136,10 @@ class Volumes:
         check_tau(self.tau)
         if not (np.isfinite(self.cell) and self.cell > 0):
             raise InputError.of("volumes cell", "must be a length above 0 [m]", self.cell)
-        if (np.abs(self.means).max() / self.cell) > 2**24:
-            raise InputError.of("volumes cell", "must be at least 2^-24 of the furthest mean [m]", float(self.cell))
+        if (np.abs(self.means).max() / self.cell) > 2**MOST_VOXELS:
+            raise InputError.of(
+                "volumes cell", f"must be at least 2^-{MOST_VOXELS} of the furthest mean [m]", float(self.cell)
+            )
         sound = _positive_definite(self.precisions)
         if not sound.all():
             raise InputError(f"volumes precisions: must be positive definite, volume {int(np.argmin(sound))} is not")
@@ -147,7 +162,7 @@ class Volumes:
     def bounds(self) -> NDArray[np.float64]:
         """lowest and highest corner [m], shape (2, 3)"""
         if self.partition == "voxels":
-            low = np.floor(self.means.astype(np.float64) / self.cell)
+            low = voxels_of(self.means, self.cell)
             return np.stack([low.min(0) * self.cell, (low.max(0) + 1) * self.cell])
         return np.stack([(self.means - self.extents).min(0), (self.means + self.extents).max(0)])
 
@@ -155,6 +170,15 @@ class Volumes:
     def nbytes(self) -> int:
         """memory of the arrays"""
         return sum(getattr(self, name).nbytes for name in _ARRAYS)
+
+
+def voxels_of(points: NDArray[Any], cell: float) -> NDArray[np.float64]:
+    """Which voxel of side ``cell`` [m] each point is in, as whole numbers along x, y and z, shape (n, 3).
+
+    The one rule for points on a wall: learning, grids and bounds all ask it.
+    """
+    places: NDArray[np.float64] = np.floor(points.astype(np.float64) / cell)
+    return places
 
 
 def check_tau(tau: float) -> float:

@@ -1,12 +1,13 @@
 """Volumes placed in the world: which copies a ray may meet, and where it ends in one of them.
 
-Copies stand in a small tree of boxes, so that a ray looks only at those in its way. Each copy is walked in its own
-coordinates, no further than what was already met; the nearest end wins. Copies that overlap stop a ray independently
+Copies stand in a small tree of boxes, so that a ray looks only at those in its way, the nearer ones first. Each copy
+is walked in its own coordinates, no further than what was already met; the nearest end wins. Copies that overlap stop a ray independently
 of one another.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -157,11 +158,16 @@ def end_in_copies(
     while height > 0:
         height -= 1
         node = stack[height]
-        if not _meets(tables.boxes[node], ray, ix, iy, iz, nearest):
+        if _entry(tables.boxes[node], ray, ix, iy, iz) > nearest:
             continue
         left, right = tables.children[node, 0], tables.children[node, 1]
         if left >= 0:
-            stack[height], stack[height + 1] = right, left
+            entry_left = _entry(tables.boxes[left], ray, ix, iy, iz)
+            entry_right = _entry(tables.boxes[right], ray, ix, iy, iz)
+            if entry_left <= entry_right:
+                stack[height], stack[height + 1] = right, left
+            else:
+                stack[height], stack[height + 1] = left, right
             height += 2
             continue
         words = random_words(chance, pulse, uint32(right) * uint32(0x9E3779B1), _VOLUME)
@@ -192,11 +198,11 @@ def _inverse(component: Real) -> Real:
 
 
 @inline_kernel
-def _meets(box: Array, ray: Ray, ix: Real, iy: Real, iz: Real, limit: Real) -> bool:
-    """Whether a ray enters a box before ``limit``; (ix, iy, iz) are the inverses of its direction."""
+def _entry(box: Array, ray: Ray, ix: Real, iy: Real, iz: Real) -> Real:
+    """Where a ray enters a box [m], infinity where it misses it; (ix, iy, iz) are the inverses of its direction."""
     x0, x1 = (box[0] - ray.x) * ix, (box[3] - ray.x) * ix
     y0, y1 = (box[1] - ray.y) * iy, (box[4] - ray.y) * iy
     z0, z1 = (box[2] - ray.z) * iz, (box[5] - ray.z) * iz
     enter = max(min(x0, x1), min(y0, y1), min(z0, z1), 0.0)
-    leave = min(max(x0, x1), max(y0, y1), max(z0, z1), limit)
-    return enter <= leave
+    leave = min(max(x0, x1), max(y0, y1), max(z0, z1))
+    return enter if enter <= leave else math.inf

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import Whole, inline_kernel, kernel
-from tussock.scene.volumes import Volumes, unpacked
+from tussock.scene.volumes import Volumes, unpacked, voxels_of
 from tussock.trace.ray import Ray
 
 __all__ = [
@@ -96,7 +96,7 @@ def _fill_keys(coordinates: Any, corner: Any, keys: Any) -> None:
 def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     """The grid of one model, and the order in which it needs the volumes; None: as they stand."""
     if volumes.partition == "voxels":
-        voxels = np.floor(volumes.means.astype(np.float64) / volumes.cell).astype(np.int64)
+        voxels = voxels_of(volumes.means, volumes.cell).astype(np.int64)
         keys = cell_keys(voxels, voxels.min(0))
         if (np.diff(keys) > 0).all():
             return grid_of(keys, voxels.min(0), voxels.max(0), volumes.cell), None

@@ -143,14 +143,31 @@ def _next_listed(gaussians: Gaussians, walk: Walk, cell: Whole, ray: Ray) -> tup
     return best, best_t, best_sigma, best2
 
 
+@loop_kernel
+def _more_behind(gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray, last: Whole) -> bool:
+    """Whether a ray would meet another volume than ``last`` behind its far end."""
+    far = ray.far
+    rest = Ray(
+        ray.x + far * ray.dx, ray.y + far * ray.dy, ray.z + far * ray.dz, ray.dx, ray.dy, ray.dz, 0.0, math.inf, ray.time
+    )
+    more = False
+    going = start_walk(gaussians.cells, model, walk, rest)
+    while going:
+        i, shell, _, _ = next_volume(gaussians, model, walk, rest)
+        more = shell >= 0 and i != last
+        going = i >= 0 and not more
+    return more
+
+
 @inline_kernel
 def end_in_volumes(
     gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray, open_end: bool, words: tuple[Whole, Whole, Whole, Whole]
 ) -> tuple[Real, Whole]:
     """Range [m] and number of the volume that a ray ends in before its far end; infinity and −1 where it gets away.
 
-    The ray is given in the model's coordinates, from its start on. ``open_end``: nothing stands at the far end, so a
-    ray that passes all volumes gets away, and their closure has a say. ``words`` are the pulse's four random words.
+    The ray is given in the model's coordinates, from its start on. ``open_end``: nothing stands at the far end. The
+    closure of the last volume has a say where no other volume lies on the ray, be there sky or a wall behind it: it was
+    counted from pulses that met this volume last. ``words`` are the pulse's four random words.
     """
     luck = (words[0] + 0.5) * 2.0**-32
     left: Real = 1.0
@@ -169,7 +186,10 @@ def end_in_volumes(
                 met[passed] = i
                 met_ray[passed, 0], met_ray[passed, 1], met_ray[passed, 2] = left, t, sigma
                 passed += 1
-    if found < 0 and passed > 0 and open_end and words[3] < gaussians.closure[met[passed - 1]] * 2.0**16:
+    closed = found < 0 and passed > 0 and words[3] < gaussians.closure[met[passed - 1]] * 2.0**16
+    if closed and not open_end:
+        closed = not _more_behind(gaussians, model, walk, ray, met[passed - 1])
+    if closed:
         # It ends after all: in one of the volumes on its way, each as likely as before. Its luck, evenly spread from
         # 0 to what was left, is spread over what was not.
         luck = left + (1.0 - left) * (luck / left)

@@ -18,7 +18,7 @@ from tussock.learn.partition.two_means import split_in_two
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scores import compare
-from tussock.scene.volumes import Volumes, unpacked
+from tussock.scene.volumes import Volumes, unpacked, voxels_of
 from tussock.trace.volume_hits import gaussians_of
 
 METHODS: list[Method] = ["voxels", "two-means", "growing"]
@@ -227,3 +227,25 @@ def test_the_chosen_voxel_is_the_likeliest_that_was_tried() -> None:
     assert choose_voxel(bush()) == size
     with pytest.raises(InputError, match="too few"):
         choose_voxel(bush(8))
+
+
+def test_points_on_voxel_walls_are_learned_whatever_the_size() -> None:
+    """Points rounded to a millimetre, as every LAS has them, lie on walls of most sizes that people choose."""
+    rng = np.random.default_rng(14)
+    for trial in range(1000):
+        voxel = float(
+            rng.choice([round(rng.uniform(0.02, 2.0), 2), rng.integers(1, 40) * 0.05, rng.uniform(0.02, 2.0)])
+        )
+        far = rng.choice([1.0, 30.0, 300.0, 3000.0])
+        walls = np.round(rng.integers(-40, 40, (60, 3)) * voxel + np.round(rng.uniform(-far, far, 3), 3), 3)
+        loose = np.round(walls + rng.normal(0, voxel, walls.shape), 3)
+        points = np.concatenate([walls, loose])
+        start = points.mean(0) - [0.0, 0.0, 50.0]
+        pulses = MeasuredPulses.of(start, points - start, np.linalg.norm(points - start, axis=1))
+        labels, count = into_voxels(pulses.points, voxel)
+        volumes = fit_volumes(pulses, voxel=voxel, plain=bool(trial % 2))
+        assert len(volumes) == count
+        # a mean stays in the voxel of its points, in the order of the grid
+        first = np.unique(labels, return_index=True)[1]
+        assert np.array_equal(voxels_of(volumes.means, voxel), voxels_of(pulses.points[first], voxel))
+        assert gaussians_of([volumes]).means.shape == (count, 3)

@@ -13,6 +13,7 @@ Rows without a point (x, y, z not finite) are pulses without return where the fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.files.contents import SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
-from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
+from tussock.learn.measured_pulses import UNKNOWN_INTENSITY, MeasuredPulses, measured_pulses
 from tussock.poses import Trajectory
+from tussock.wire.captures.datagrams import warn
 
 __all__ = ["pulses_of_kitti", "pulses_of_points"]
 
@@ -60,9 +62,9 @@ def pulses_of_kitti(path: Path, *, reach: float | None = None) -> MeasuredPulses
 
 def pulses_of_points(
     path: Path, *, origin: NDArray[np.float64] | None = None, trajectory: Trajectory | None = None,
-    reach: float | None = None,
+    reach: float | None = None, say: Callable[[str], None] = warn,
 ) -> MeasuredPulses:  # fmt: skip
-    """Every pulse of a file that is a frame of Tussock, or points from elsewhere."""
+    """Every pulse of a file that is a frame of Tussock, or points from elsewhere; what it lacks is told to ``say``."""
     contents = _load(path)
     if contents.document is not None or "true_range" in contents.fields:
         frame = frame_of(contents, path)
@@ -75,6 +77,10 @@ def pulses_of_points(
         if not len(frame):
             raise InputError("holds no returns", source=path)
         return measured_pulses(frame, reach=reach)
+    if not np.any(contents.fields.get("intensity", 1)):
+        # LAS has the field whether or not anything was measured; 0 everywhere would never be detected again.
+        del contents.fields["intensity"]
+        say(f"{path.name}: every intensity is 0, as where none was recorded; {UNKNOWN_INTENSITY} is taken for all")
     return _from_elsewhere(path, contents.fields, origin, trajectory, reach)
 
 

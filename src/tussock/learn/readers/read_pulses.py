@@ -80,7 +80,7 @@ def load_pulses(
             raise InputError("origin: a KITTI scan is in the sensor's coordinates; leave origin and trajectory out")
         pulses = pulses_of_kitti(path, reach=reach)
     else:
-        pulses = pulses_of_points(path, origin=start, trajectory=trajectory, reach=reach)
+        pulses = pulses_of_points(path, origin=start, trajectory=trajectory, reach=reach, say=say)
     return pulses if turns is None else _chosen(pulses, turns, path)
 
 

@@ -190,3 +190,15 @@ def test_files_that_are_not_there(tmp_path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         (tmp_path / "d.npz").mkdir()
         load_pulses(tmp_path / "d.npz")
+
+
+def test_a_las_without_intensities_is_learned_with_one_and_says_so(tmp_path) -> None:
+    """LAS has the field even where nothing was measured: zeros that no receiver would ever detect again."""
+    laspy = pytest.importorskip("laspy", reason="laspy is not installed: pip install 'tussock[las]'")
+    cloud = laspy.LasData(laspy.LasHeader(point_format=6, version="1.4"))
+    cloud.x, cloud.y, cloud.z = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.25]])
+    cloud.write(tmp_path / "bare.las")
+    notes: list[str] = []
+    pulses = load_pulses(tmp_path / "bare.las", origin=(0, 0, 5), say=notes.append)
+    assert pulses.intensity.tolist() == pytest.approx([0.3] * 3)
+    assert notes == ["bare.las: every intensity is 0, as where none was recorded; 0.3 is taken for all"]
