@@ -148,7 +148,15 @@ def _more_behind(gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray, last:
     """Whether a ray would meet another volume than ``last`` behind its far end."""
     far = ray.far
     rest = Ray(
-        ray.x + far * ray.dx, ray.y + far * ray.dy, ray.z + far * ray.dz, ray.dx, ray.dy, ray.dz, 0.0, math.inf, ray.time
+        ray.x + far * ray.dx,
+        ray.y + far * ray.dy,
+        ray.z + far * ray.dz,
+        ray.dx,
+        ray.dy,
+        ray.dz,
+        0.0,
+        math.inf,
+        ray.time,
     )
     more = False
     going = start_walk(gaussians.cells, model, walk, rest)
