@@ -5,7 +5,8 @@ and hands whole revolutions to a `Pacer`. One that is not ready when its first p
 the simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
 or none, with honest times.
 
-Several sensors take turns, the one that is due first; each has its own addresses.
+Several sensors take turns, the one that is due first; each has its own addresses. Watchers (`tussock.wire.watch`) are
+told of every frame when it is complete: what they send is made ready while simulating.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import partial
 from math import floor, inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
@@ -28,9 +30,10 @@ from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
 from tussock.wire.families import family_of, open_encoder
 from tussock.wire.pacing import Due, Lateness, Pacer
-from tussock.wire.packets import EPOCH, Channel, Encoder, Sent
+from tussock.wire.packets import EPOCH, Channel, Encoder, Sent, whole_nanoseconds
 from tussock.wire.shared.shared_run import Command, SharedRun
 from tussock.wire.velodyne.position import GeoOrigin
+from tussock.wire.watch.seen import Seen, Watcher, look_at
 
 __all__ = ["Outlet", "StreamReport", "stream"]
 
@@ -55,6 +58,10 @@ class Outlet:
     origin: GeoOrigin = field(default_factory=GeoOrigin)
     number: int = 0
     """tells units of one maker apart"""
+    name: str = ""
+    """what watchers call it; the sensor's own name if empty"""
+    picture: Callable[[float], NDArray[np.uint8]] | None = None
+    """gives a picture (height, width, 3) from the sensor's place at a simulation time [s], for watchers"""
 
     @property
     def addresses(self) -> dict[Channel, Endpoint]:
@@ -97,7 +104,7 @@ class StreamReport:
 
 def stream(
     world: World, outlets: Sequence[Outlet], *, seconds: float | None = None, seed: int = 0,
-    threads: int | None = None, say: Callable[[str], None] = lambda text: None,
+    threads: int | None = None, watchers: Sequence[Watcher] = (), say: Callable[[str], None] = lambda text: None,
 ) -> list[StreamReport]:  # fmt: skip
     """Stream until ``seconds`` have passed, a trajectory ends, or a consumer commands a stop; for ever without."""
     if not outlets:
@@ -112,9 +119,13 @@ def stream(
             frame = scan(world, outlet.sensor, _first_pose(outlet), seed=seed, threads=threads)
             if encoder is not None:
                 encoder.encode(frame)
+            if watchers:
+                seen = _seen(outlet, frame, 0)
+                for watcher in watchers:
+                    watcher.prepare(seen)
         once = time.perf_counter() - begin
     clock = _Clock(time.monotonic() + 2 * once + 0.05)
-    runs = [_Live(world, outlet, clock, seconds, seed, threads, say) for outlet in outlets]
+    runs = [_Live(world, outlet, clock, seconds, seed, threads, watchers, say) for outlet in outlets]
     switch = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     try:
@@ -151,9 +162,9 @@ class _Live:
 
     def __init__(
         self, world: World, outlet: Outlet, clock: _Clock, seconds: float | None, seed: int, threads: int | None,
-        say: Callable[[str], None],
+        watchers: Sequence[Watcher], say: Callable[[str], None],
     ) -> None:  # fmt: skip
-        self._world, self._outlet, self._clock = world, outlet, clock
+        self._world, self._outlet, self._clock, self._watchers = world, outlet, clock, watchers
         self._options = {"seed": seed, "threads": threads}
         self._say, self._said = say, -inf
         self.pacer = Pacer()
@@ -211,11 +222,16 @@ class _Live:
         if self._encoder:
             batch = self._dues(self._encoder.encode(frame))
         share = self._outlet.share
+        # Known when the revolution is complete.
+        complete = self._clock.zero + self.next_start + self._period
+        told: list[Callable[[], None]] = []
         if share is not None:
-            # Known when the revolution is complete.
-            moment = self._clock.zero + self.next_start + self._period
-            tell = partial(share.publish, frame, dropped=self.report.dropped, speed=self.report.speed)
-            batch.append(Due(moment, tell, None))
+            told.append(partial(share.publish, frame, dropped=self.report.dropped, speed=self.report.speed))
+        if self._watchers:
+            seen = _seen(self._outlet, frame, whole_nanoseconds(self._clock.epoch))
+            told += [watcher.prepare(seen) for watcher in self._watchers]
+        batch += [Due(complete, tell, None) for tell in told]
+        if told:
             batch.sort(key=lambda due: due.moment)
         self.pacer.put(batch)
 
@@ -256,6 +272,11 @@ class _Live:
             self._frame = max(self._frame, int(np.ceil((self._clock.now + self._takes) / self._period)))
         if share.command == Command.STOP:
             self._frames = self._frame
+
+
+def _seen(outlet: Outlet, frame: Frame, epoch_ns: int) -> Seen:
+    picture = None if outlet.picture is None else outlet.picture(float(frame.meta["start_s"]))
+    return look_at(frame, outlet.sensor, outlet.name or outlet.sensor.name, epoch_ns, picture)
 
 
 def _first_pose(outlet: Outlet) -> Pose:

@@ -58,7 +58,10 @@ def test_a_time_range_becomes_one_capture(tussock, tmp_path: Path) -> None:
         ("scan small.toml --sensor vlp-16 --out small.toml/run.mcap", "no such folder"),
         ("scan small.toml --sensor vlp-16 --out run.pcap --utc yesterday", "utc: must be a date and time"),
         ("scan small.toml --sensor vlp-16 --out run.pcap --origin 95,0", "origin: must be a latitude"),
-        ("stream small.toml --sensor vlp-16", "give --to HOST:PORT for packets, --share NAME for shared memory"),
+        (
+            "stream small.toml --sensor vlp-16",
+            "give --to HOST:PORT for packets, --to foxglove, rerun or dds to look, --share NAME for shared memory",
+        ),
         ("stream small.toml --sensor vlp-16 --to 127.0.0.1", "address: must be HOST:PORT, got '127.0.0.1'"),
         ("stream small.toml --sensor vlp-16 --to 127.0.0.1:70000", "port: must be a whole number from 1 to 65535"),
         ("stream small.toml --sensor vlp-16 --to nowhere.invalid:2368", "the host 'nowhere.invalid' cannot be found"),
