@@ -62,14 +62,15 @@ class FoxgloveWatcher:
     def prepare(self, seen: Seen) -> Callable[[], None]:
         m = self._messages
         edges = [self._edge(place.time_ns, MAP, seen.name, place.pose) for place in seen.places]
+        optical = f"{seen.name}_optical"
+        if seen.picture is not None:
+            # Told with every frame, as the others: who comes later has missed what came before.
+            edges.append(self._edge(seen.start_ns, seen.name, optical, OPTICAL))
         told = [
             (self._channel("/tf", "FrameTransformsChannel"), m.FrameTransforms(transforms=edges), seen.end_ns),
             (self._channel(f"/{seen.name}/points", "PointCloudChannel"), self._cloud(seen), seen.end_ns),
         ]
         if seen.picture is not None:
-            optical = f"{seen.name}_optical"
-            turn = m.FrameTransforms(transforms=[self._edge(seen.start_ns, seen.name, optical, OPTICAL)])
-            told.append((self._channel("/tf", "FrameTransformsChannel"), turn, seen.start_ns))
             told.append(
                 (self._channel(f"/{seen.name}/image", "RawImageChannel"), self._image(seen, optical), seen.start_ns)
             )
