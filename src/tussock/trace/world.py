@@ -155,7 +155,7 @@ class World:
             return self._still
         scene = self.device.scene(robust=True)
         rows, blocks, first = list(self._rows), [], 0
-        movers = [_formed(thing, (start + end) / 2) for thing in self._movers]
+        movers = self.formed_movers(start, end)
         for number, thing in enumerate(movers, start=len(self._standing)):
             steps = time_steps(thing, start, end, self.origin)
             scene.attach(self._copies(thing, steps), number)
@@ -163,6 +163,14 @@ class World:
             blocks.append(steps.reshape(-1, 12))
             first += len(blocks[-1])
         return self._with(scene.commit(), self._tables(movers, rows, np.concatenate(blocks)))
+
+    def formed_movers(self, start: float, end: float) -> list[SceneObject]:
+        """The objects that move, in the shapes that they have between two times [s]."""
+        return [_formed(thing, (start + end) / 2) for thing in self._movers]
+
+    def mask_of(self, thing: SceneObject) -> int:
+        """A ray sees an object if their masks share a bit."""
+        return self._bits.get(thing.id, SEEN_BY_ALL)
 
     def alone(self, geometry: int, copy: int, start: float, end: float) -> Moving:
         """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
@@ -181,8 +189,8 @@ class World:
         # What would be "standing" is the one thing itself: nothing else is there to be met.
         return Moving(self._still.surroundings._replace(standing=scene.handle), scene)
 
-    def _baked(self, thing: SceneObject) -> Geometry:
-        """The mesh of a shape that is placed once, in the tracer's coordinates."""
+    def baked_mesh(self, thing: SceneObject) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+        """Vertices and triangles of a shape that is placed once, in the tracer's coordinates."""
         matrix = thing.placements.matrices[0].copy()
         matrix[:, 3] -= self.origin
         vertices = thing.mesh.vertices
@@ -191,13 +199,16 @@ class World:
         triangles = thing.mesh.triangles
         if np.linalg.det(matrix[:, :3]) < 0:
             triangles = triangles[:, ::-1]  # a mirrored copy keeps its outside outside
-        geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, triangles)
-        return geometry.mask(self._bits.get(thing.id, SEEN_BY_ALL)).commit()
+        return vertices, triangles
+
+    def _baked(self, thing: SceneObject) -> Geometry:
+        geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
+        return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
         """Copies of a shared shape, at ``transforms`` (steps, copies, 12)."""
         geometry = self.device.geometry(GeometryType.INSTANCE_ARRAY).instances(self._shape(thing.mesh), transforms)
-        return geometry.mask(self._bits.get(thing.id, SEEN_BY_ALL)).commit()
+        return geometry.mask(self.mask_of(thing)).commit()
 
     def _shape(self, mesh: Mesh) -> RawScene:
         """The hierarchy of a shared mesh, built once."""

@@ -1,0 +1,181 @@
+"""A world as two levels of trees: one over all placements, and one over the triangles of every shape.
+
+A shape is stored once, however often it is placed. A mesh that is placed once stands in the tracer's coordinates
+already, as it does in Embree, so that both tracers read the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.scene.scene import SceneObject
+from tussock.trace.cuda.build import LINK0, LINK1, build_tree
+from tussock.trace.cuda.walk import STACK, Trees
+from tussock.trace.transforms import standing_transforms, time_steps
+from tussock.trace.world import SEEN_BY_ALL, World
+
+__all__ = ["Shape", "WorldTrees", "shape_of"]
+
+_LEAF = 4  # triangles at most in a leaf
+_ROOM = 1e-6  # share of its coordinates by which a box of placements is widened: more than float32 rounds
+
+
+class Shape(NamedTuple):
+    """A mesh and its tree."""
+
+    nodes: NDArray[np.float32]
+    triangles: NDArray[np.float32]
+    """corners one after the other, then the number of the triangle in the mesh as an int32, shape (n, 12)"""
+    bounds: NDArray[np.float64]
+    """shape (2, 3)"""
+    depth: int
+
+
+class _Placed(NamedTuple):
+    """Copies of a shape that are to stand in an upper tree."""
+
+    geometry: int
+    shape: int
+    transforms: NDArray[np.float32] | None
+    """(steps, copies, 12), column-major; None: in place"""
+    mask: int
+
+
+def shape_of(vertices: NDArray[Any], triangles: NDArray[Any]) -> Shape:
+    """The tree of a mesh."""
+    corners = np.asarray(vertices, np.float32)[triangles]
+    tree = build_tree(np.concatenate([corners.min(1), corners.max(1)], 1), _LEAF)
+    rows = np.zeros((len(corners), 12), np.float32)
+    rows[:, :9] = corners[tree.order].reshape(-1, 9)
+    rows.view(np.int32)[:, 9] = tree.order
+    bounds = np.stack([corners.min((0, 1)), corners.max((0, 1))]).astype(np.float64)
+    return Shape(tree.nodes, rows, bounds, tree.depth)
+
+
+class WorldTrees:
+    """The trees of a world: what stands, built once, and what moves, over a span of time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._shapes: list[Shape] = []
+        self._known: dict[int, int] = {}
+        self._meshes: list[Any] = []  # kept, so that no other mesh takes the place of one in memory
+        standing = [
+            self._placed(number, thing, None if world.baked(number) else standing_transforms(thing, world.origin))
+            for number, thing in enumerate(world.geometries)
+            if thing.motion is None
+        ]
+        self.standing = _trees(standing or [self._nothing()], self._shapes)
+
+    def moving(self, start: float, end: float) -> Trees | None:
+        """What moves between two times [s], None where nothing does."""
+        world = self._world
+        first = len(world.geometries) - len(movers := world.formed_movers(start, end))
+        if not movers:
+            return None
+        placed = [
+            self._placed(number, thing, time_steps(thing, start, end, world.origin))
+            for number, thing in enumerate(movers, start=first)
+        ]
+        return _trees(placed, self._shapes)
+
+    def _nothing(self) -> _Placed:
+        """A triangle that no ray sees, where a world holds nothing that stands."""
+        self._shapes.append(shape_of(np.zeros((3, 3), np.float32), np.array([[0, 1, 2]])))
+        return _Placed(0, len(self._shapes) - 1, None, 0)
+
+    def _placed(self, number: int, thing: SceneObject, transforms: NDArray[np.float32] | None) -> _Placed:
+        mask = self._world.mask_of(thing)
+        if transforms is None:
+            self._shapes.append(shape_of(*self._world.baked_mesh(thing)))
+            return _Placed(number, len(self._shapes) - 1, None, mask)
+        if id(thing.mesh) not in self._known:
+            self._known[id(thing.mesh)] = len(self._shapes)
+            self._shapes.append(shape_of(thing.mesh.vertices, thing.mesh.triangles))
+            self._meshes.append(thing.mesh)
+        return _Placed(number, self._known[id(thing.mesh)], transforms, mask)
+
+
+def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape]) -> Trees:
+    """The upper tree over some placements, and behind it the trees of their shapes."""
+    boxes = np.concatenate([_boxes_of(some, shapes[some.shape].bounds) for some in placed])
+    upper = build_tree(boxes.astype(np.float32), 1)
+    used = sorted({some.shape for some in placed})
+    deepest = max(shapes[s].depth for s in used)
+    if upper.depth + deepest + 2 > STACK:
+        raise InputError(
+            f"the scene's trees are {upper.depth} and {deepest} deep, a walk holds {STACK}; on='cpu' works"
+        )
+    roots, nodes, triangles, node_at, triangle_at = {}, [upper.nodes], [], len(upper.nodes), 0
+    for s in used:
+        shape = shapes[s]
+        roots[s] = node_at
+        nodes.append(_shifted(shape.nodes, node_at, triangle_at))
+        triangles.append(shape.triangles)
+        node_at, triangle_at = node_at + len(shape.nodes), triangle_at + len(shape.triangles)
+    rows, moving = _placement_rows(placed, roots)
+    return Trees.of(
+        np.concatenate(nodes),
+        np.concatenate(triangles),
+        np.ascontiguousarray(rows[upper.order]),
+        moving,
+    )
+
+
+def _shifted(nodes: NDArray[np.float32], node_at: int, triangle_at: int) -> NDArray[np.float32]:
+    """Nodes whose links count from other places."""
+    moved = nodes.copy()
+    for column in (LINK0, LINK1):
+        links = moved.view(np.int32)[:, column]
+        leaves = links < 0
+        links[leaves] -= 8 * triangle_at  # ~(x + 8a) = ~x − 8a
+        links[~leaves] += node_at
+    return moved
+
+
+def _boxes_of(some: _Placed, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes (copies, 6) that hold every copy at every time."""
+    middle, half = bounds.mean(0), (bounds[1] - bounds[0]) / 2
+    if some.transforms is None:
+        low, high = (middle - half)[None], (middle + half)[None]
+    else:
+        columns = some.transforms.astype(np.float64).reshape(*some.transforms.shape[:2], 4, 3)
+        turn = np.swapaxes(columns[:, :, :3], 2, 3)
+        centre = turn @ middle + columns[:, :, 3]
+        reach = np.abs(turn) @ half
+        low, high = (centre - reach).min(0), (centre + reach).max(0)
+    room = _ROOM * (np.maximum(np.abs(low), np.abs(high)) + (high - low) + 1e-3)
+    return np.concatenate([low - room, high + room], 1)
+
+
+def _placement_rows(
+    placed: Sequence[_Placed], roots: dict[int, int]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The rows of `Trees.placements`, and the transforms of what moves."""
+    blocks, moving, row_at = [np.zeros((0, 16), np.float32)], [np.zeros((0, 12), np.float32)], 0
+    for some in placed:
+        copies = 1 if some.transforms is None else some.transforms.shape[1]
+        rows = np.zeros((copies, 16), np.float32)
+        whole = rows.view(np.int32)
+        root = roots[some.shape]
+        if some.transforms is None:
+            root = ~root
+        elif len(some.transforms) == 1:
+            columns = some.transforms[0].reshape(copies, 4, 3)
+            turn = np.swapaxes(columns[:, :3].astype(np.float64), 1, 2)
+            rows[:, :9] = np.linalg.inv(turn).reshape(copies, 9)
+            rows[:, 9:12] = columns[:, 3]
+        else:
+            whole[:, 0] = row_at + np.arange(copies)
+            whole[:, 1], whole[:, 2] = len(some.transforms), copies
+            moving.append(some.transforms.reshape(-1, 12))
+            row_at += len(moving[-1])
+        whole[:, 12], whole[:, 13], whole[:, 14] = root, some.geometry, np.arange(copies)
+        whole[:, 15] = np.array(some.mask & SEEN_BY_ALL, np.uint32).view(np.int32)
+        blocks.append(rows)
+    return np.concatenate(blocks), np.concatenate(moving)

@@ -1,0 +1,242 @@
+"""The walk of one ray through our own trees, compiled for the processor, against plain geometry and Embree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from tussock.kernels import Array, Real, kernel
+from tussock.poses import Trajectory
+from tussock.scene.mesh import Mesh
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import box, ground, sphere
+from tussock.scene.response import VegetationResponse
+from tussock.scene.scene import Scene
+from tussock.trace.cuda.packets import (
+    NOTHING,
+    find_surfaces,
+    hit_at,
+    is_hit,
+    load_ray,
+    new_packet,
+    resolve,
+    stop_light,
+    was_stopped,
+)
+from tussock.trace.cuda.trees import WorldTrees
+from tussock.trace.cuda.walk import Trees
+from tussock.trace.hit_tables import HitTables
+from tussock.trace.ray import Ray
+from tussock.trace.rays import trace_rays
+from tussock.trace.reference import trace_reference
+from tussock.trace.world import World
+
+REACH = 200.0
+
+
+class Ways(NamedTuple):
+    standing: Trees
+    moving: Trees
+    moves: bool
+
+
+class Around(NamedTuple):
+    standing: Ways
+    tables: HitTables
+
+
+@kernel
+def _trace(
+    around: Around, origins: Array, directions: Array, times: Array, far: Real, masks: Array, ranges: Array, ids: Array,
+    cosines: Array, stopped: Array,
+) -> None:  # fmt: skip
+    packet = new_packet()
+    for i in range(len(directions)):
+        o, d = origins[i], directions[i]
+        ray = Ray(o[0], o[1], o[2], d[0], d[1], d[2], np.float32(0.0), far, times[i])
+        load_ray(packet, 0, ray, masks[i])
+        find_surfaces(around, packet)
+        resolve(around.tables, packet)
+        hit = hit_at(packet, 0)
+        ranges[i] = hit.distance if is_hit(packet, 0) else np.float32(np.inf)
+        ids[i, 0], ids[i, 1], ids[i, 2] = hit.geometry, hit.copy, hit.primitive
+        length = np.sqrt(hit.nx**2 + hit.ny**2 + hit.nz**2)
+        cosines[i] = -(hit.nx * d[0] + hit.ny * d[1] + hit.nz * d[2]) / length if is_hit(packet, 0) else 0.0
+        load_ray(packet, 0, ray, masks[i])
+        stop_light(around, packet)
+        stopped[i] = was_stopped(packet, 0)
+
+
+class Found(NamedTuple):
+    ranges: NDArray
+    ids: NDArray
+    cosines: NDArray
+    stopped: NDArray
+
+
+def traced(
+    world: World, origins: NDArray, directions: NDArray, times: NDArray | None = None, *, end: float = 1.0,
+    mask: int = int(NOTHING),
+) -> Found:  # fmt: skip
+    """What rays meet; ``times`` [s] lie between 0 and ``end``."""
+    trees = WorldTrees(world)
+    moving = trees.moving(0.0, end)
+    around = Around(Ways(trees.standing, moving or trees.standing, moving is not None), world.moving(0.0, end).tables)
+    n = len(directions)
+    found = Found(np.empty(n, np.float32), np.empty((n, 3), np.int64), np.empty(n, np.float32), np.empty(n, np.bool_))
+    when = np.zeros(n) if times is None else times / end
+    start = (origins - world.origin).astype(np.float32)
+    way = directions.astype(np.float32)
+    _trace(around, start, way, when.astype(np.float32), np.float32(REACH), np.full(n, mask, np.uint32), *found)
+    return found
+
+
+def any_directions(rng: np.random.Generator, count: int) -> NDArray:
+    way = rng.normal(size=(count, 3))
+    return way / np.linalg.norm(way, axis=1, keepdims=True)
+
+
+def any_placements(rng: np.random.Generator, count: int, reach: float) -> Placements:
+    """Turned, sheared, scaled differently along each axis, half of them mirrored."""
+    sizes = rng.uniform(0.3, 2.5, (count, 3)) * rng.choice([-1, 1], (count, 3))
+    axes = Rotation.random(count, rng=rng).as_matrix() @ (np.eye(3) + rng.uniform(-0.3, 0.3, (count, 3, 3)))
+    place = rng.uniform(-reach, reach, (count, 3))
+    return Placements(np.concatenate([axes * sizes[:, None, :], place[:, :, None]], 2))
+
+
+def any_scene(rng: np.random.Generator, *, moving: bool) -> Scene:
+    scene = Scene()
+    soup = Mesh(rng.normal(size=(60, 3)), rng.permutation(60).reshape(20, 3))
+    scene.add(ground((60, 60), cells=(6, 6), heights=rng.uniform(-8, -6, (7, 7))))
+    scene.add(ball := sphere(1.0, subdivisions=1), placements=any_placements(rng, 15, 20))
+    scene.add(soup, placements=any_placements(rng, 15, 20))
+    scene.add(box(), placements=any_placements(rng, 1, 15))
+    if moving:
+        times = np.linspace(0, 3.0, 7)
+        for mesh, copies in ((box((2, 1, 1.5)), 1), (ball, 3)):
+            steps = np.cumsum(rng.normal(0, 0.5, (7, 3)), 0)
+            turns = Rotation.from_rotvec(np.cumsum(rng.normal(0, 0.1, (7, 3)), 0))
+            path = Trajectory(times, rng.uniform(-8, 8, 3) + steps, turns.as_quat())
+            scene.add(mesh, motion=path, placements=any_placements(rng, copies, 5))
+    return scene
+
+
+@pytest.mark.parametrize("moving", [False, True], ids=["standing", "moving"])
+@pytest.mark.parametrize("seed", range(3))
+def test_as_every_ray_against_every_triangle(seed: int, moving: bool) -> None:
+    rng = np.random.default_rng(seed)
+    scene = any_scene(rng, moving=moving)
+    world = World(scene)
+    count = 3000
+    origins, directions, times = rng.normal(0, 2, (count, 3)), any_directions(rng, count), rng.uniform(0, 1, count)
+    found = traced(world, origins, directions, times)
+    expected = trace_reference(scene, origins, directions, times, REACH)
+    met = np.isfinite(expected.range)
+    assert 0.2 < met.mean() < 0.8, "the scene must be neither empty nor closed"
+    numbers = np.array([thing.id for thing in world.geometries])
+    same = np.isfinite(found.ranges) == met
+    both = met & np.isfinite(found.ranges)
+    same[both] &= (numbers[found.ids[both, 0]] == expected.object_id[both]) & (
+        found.ids[both, 1] == expected.placement[both]
+    )
+    mover = np.isin(expected.object_id, [thing.id for thing in scene.objects if thing.motion is not None])
+    # What moves may leave its path by 2e-4 m; a grazing ray sees that 1/cos θ larger.
+    allowed = 1e-5 * np.where(met, expected.range, 0.0) + np.where(mover, 2e-4, 2e-5) / np.maximum(
+        expected.cos_incidence, 1e-3
+    )
+    near = ~both
+    near[both] = np.abs(found.ranges[both] - expected.range[both]) <= allowed[both]
+    assert (~(same & near)).sum() <= 5, "at edges float32 and float64 may take different sides"
+    good = same & near & both & ~mover
+    np.testing.assert_allclose(np.abs(found.cosines[good]), expected.cos_incidence[good], atol=2e-4)
+    np.testing.assert_array_equal(found.stopped, np.isfinite(found.ranges))
+
+
+def test_as_embree() -> None:
+    rng = np.random.default_rng(7)
+    world = World(any_scene(rng, moving=False))
+    origins, directions = rng.normal(0, 2, (20_000, 3)), any_directions(rng, 20_000)
+    found = traced(world, origins, directions)
+    embree = trace_rays(world, origins, directions, REACH)
+    off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
+    assert (off > 1e-4).mean() <= 1e-3
+    assert np.median(off[off > 0]) < 1e-5
+
+
+def test_normals_point_as_embrees_do() -> None:
+    """Outwards, also for copies that are mirrored: every ray from outside meets an outside."""
+    rng = np.random.default_rng(3)
+    scene = Scene()
+    scene.add(sphere(1.0, subdivisions=2), placements=any_placements(rng, 20, 15))
+    scene.add(box(), position=(0, 0, 20))
+    mirrored = np.array([[[-2.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -20]]])
+    scene.add(box(), placements=Placements(mirrored))
+    origins = 60 * any_directions(rng, 4000)
+    aim = rng.normal(0, 12, (4000, 3)) - origins
+    found = traced(World(scene), origins, aim / np.linalg.norm(aim, axis=1, keepdims=True))
+    assert np.isfinite(found.ranges).sum() > 300
+    assert (found.cosines[np.isfinite(found.ranges)] > 0).all()
+
+
+@pytest.mark.parametrize("placed", [1, 2], ids=["in place", "as a copy"])
+def test_no_ray_slips_through_edges_and_corners(placed: int) -> None:
+    """From inside a closed shape, exactly at its edges and corners."""
+    ball = sphere(3.0, subdivisions=3)
+    scene = Scene()
+    turned = Placements.of([[1.0, 2.0, 3.0], [50.0, 0, 0]][:placed], yaw=np.array([0.3, 0.4][:placed]), scale=1.5)
+    scene.add(ball, placements=turned)
+    corners = ball.vertices.astype(float)[ball.triangles] @ turned.matrices[0, :, :3].T + turned.matrices[0, :, 3]
+    share = np.linspace(0, 1, 7)[:, None, None, None]
+    points = (corners * share + np.roll(corners, 1, 1) * (1 - share)).reshape(-1, 3)
+    rng = np.random.default_rng(1)
+    origins = turned.matrices[0, :, 3] + rng.uniform(-1, 1, points.shape)
+    way = points - origins
+    far = np.linalg.norm(way, axis=1)
+    found = traced(World(scene), origins, way / far[:, None])
+    np.testing.assert_allclose(found.ranges, far, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_rays_along_an_axis(axis: int, sign: float) -> None:
+    """Two components are exactly 0, and the ray may lie in the side of a box of the tree."""
+    scene = Scene()
+    scene.add(box((2, 2, 2)), placements=Placements.of([[0.0, 0, 0], [4.0, 4, 4], [-4.0, -4, -4]]))
+    across = np.array([-0.5, 0.0, 0.25, 0.5, 1.0])
+    places = np.stack(np.meshgrid(across, across), -1).reshape(-1, 2)
+    origins = np.insert(places, axis, -10.0 * sign, 1)
+    directions = np.zeros_like(origins)
+    directions[:, axis] = sign
+    for zero in (0.0, -0.0):
+        directions[:, [a for a in range(3) if a != axis]] = zero
+        inside = (np.abs(places) < 1).all(1)
+        found = traced(World(scene), origins, directions)
+        np.testing.assert_allclose(found.ranges[inside], 9.0, atol=1e-5)
+        edge = found.ranges[~inside]
+        assert (np.isinf(edge) | (np.abs(edge - 9.0) < 1e-5)).all()
+
+
+def test_masks_hide_what_responds() -> None:
+    scene = Scene()
+    scene.add(
+        box((2, 2, 2)), name="bush", position=(5, 0, 0), tags=("vegetation",), response=VegetationResponse(sigma_m=1)
+    )
+    scene.add(box((2, 20, 20)), name="wall", position=(12, 0, 0))
+    world = World(scene)
+    bit = world.mask_of(world.geometries[0])
+    origins, directions = np.zeros((1, 3)), np.array([[1.0, 0, 0]])
+    assert traced(world, origins, directions).ranges[0] == pytest.approx(4.0)
+    assert traced(world, origins, directions, mask=0xFFFFFFFF ^ bit).ranges[0] == pytest.approx(11.0)
+
+
+def test_a_world_in_which_nothing_stands() -> None:
+    scene = Scene()
+    path = Trajectory(np.array([0.0, 1.0]), np.array([[5.0, 0, 0], [9.0, 0, 0]]), np.array([[0, 0, 0, 1.0]] * 2))
+    scene.add(box((2, 2, 2)), motion=path)
+    way = np.array([[1.0, 0, 0], [-1.0, 0, 0], [1.0, 0, 0]])
+    found = traced(World(scene), np.zeros((3, 3)), way, np.array([0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(found.ranges, [4.0, np.inf, 8.0], atol=1e-4)
