@@ -256,6 +256,7 @@ def check_covered(
 ) -> None:
     """Refuse that ``what``, from ``start`` to ``end`` [s], lasts longer than the ``span`` of something [s]."""
     low, high = span
+    slack = max(slack, 2 * float(np.spacing(max(abs(start), abs(end)))))  # at UNIX times a double has steps of 0.2 µs
     if start < low - slack or end > high + slack:
         rule = f"must cover {what} from {start:.12g} s to {end:.12g} s"
         raise InputError.of(field, rule, f"{low:.12g} s to {high:.12g} s", remedy)

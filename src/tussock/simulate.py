@@ -27,7 +27,7 @@ from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION
 
-__all__ = ["frames_between", "scan", "scan_range"]
+__all__ = ["first_whole", "frames_between", "scan", "scan_range"]
 
 _BLOCK = 1024  # pulses a thread takes at a time
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
@@ -97,8 +97,12 @@ def frames_between(sensor: Sensor, start: float, end: float) -> range:
     if not (np.isfinite(start) and np.isfinite(end)) or not 0 <= start <= end:
         raise InputError.of("time range", "must be 0 <= start <= end [s]", (start, end))
     period = sensor.frame_period
-    # A cut that is meant to be on a frame's start must not miss it by a rounding error.
-    return range(int(np.ceil(start / period - 1e-9)), int(np.ceil(end / period - 1e-9)))
+    return range(first_whole(start / period), first_whole(end / period))
+
+
+def first_whole(place: float) -> int:
+    """The first whole number from ``place`` on; a place that is one but for a rounding error counts as that one."""
+    return int(np.ceil(place - max(1e-9, 4 * float(np.spacing(place)))))
 
 
 def _checked_block(block: int) -> int:
@@ -108,8 +112,8 @@ def _checked_block(block: int) -> int:
 
 
 def _checked_frame(frame: int) -> int:
-    if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)) or not 0 <= frame < 2**32:
-        raise InputError.of("frame", "must be a whole number from 0 to 2^32 - 1", frame)
+    if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)) or not 0 <= frame < 2**56:
+        raise InputError.of("frame", "must be a whole number from 0 to 2^56 - 1", frame)
     return int(frame)
 
 

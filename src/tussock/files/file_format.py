@@ -28,6 +28,8 @@ class Beside:
 
     path: Callable[[Path], Path]
     save: Save
+    needed: Callable[[Contents], bool] = lambda contents: True
+    """whether these contents have anything for it"""
 
 
 @dataclass(frozen=True)

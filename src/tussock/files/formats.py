@@ -39,14 +39,18 @@ def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: C
     format = format_of(path)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be 'sensor' or 'world'", coords)
-    writers = {path: format.save} | {beside.path(path): beside.save for beside in format.beside}
-    for target in writers:
-        check_writable(target, force=force)
+    check_writable(path, force=force)
     contents = contents_of(frame, coords)
+    writers = {path: format.save} | {one.path(path): one.save for one in format.beside if one.needed(contents)}
+    old = [one.path(path) for one in format.beside if not one.needed(contents)]
+    for target in (*writers, *old):
+        check_writable(target, force=force)
     with ExitStack() as stack:
         # All are written before the first gets its name. The stack closes last first: `path` appears last.
         for target, save in writers.items():
             save(contents, stack.enter_context(whole_file(target, force=force)))
+        for target in old:
+            target.unlink(missing_ok=True)  # what belonged to the file that is overwritten
 
 
 def load_frame(path: Path | str) -> Frame:

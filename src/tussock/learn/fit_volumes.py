@@ -52,6 +52,8 @@ def fit_volumes(
         raise InputError.of("method", "must be voxels, two-means or growing", method)
     voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)
     inside = pulses.hit if box is None else pulses.inside(box)
+    origin = pulses.middle
+    pulses = pulses.shifted(-origin)
     if not inside.any():
         raise InputError("pulses: no pulse has a return, so there is nothing to learn from")
     points = pulses.points[inside]
@@ -70,7 +72,7 @@ def fit_volumes(
             "one_direction": _one_direction(pulses), "complete": bool(pulses.complete)}  # fmt: skip
     return Volumes(
         closed.means, closed.precisions, rho, shells, closure, met, _intensity(pulses, labels, volumes), closed.cell,
-        closed.edges, closed.partition, tau, meta=meta,
+        closed.edges, closed.partition, tau, meta=meta, origin=(float(origin[0]), float(origin[1]), float(origin[2])),
     )  # fmt: skip
 
 

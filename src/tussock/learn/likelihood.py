@@ -51,8 +51,8 @@ def log_likelihood(
         ranges, ends = np.where(elsewhere, np.nan, ranges), np.where(elsewhere, ranges, ends)
     sums = np.zeros((len(pulses) + _BLOCK - 1) // _BLOCK)
     run_on_threads(
-        _likelihood, resolve_threads(threads), gaussians_of([volumes]), pulses.origins, pulses.directions, ranges, ends,
-        pulses.reach, sums,
+        _likelihood, resolve_threads(threads), gaussians_of([volumes]), pulses.origins - np.asarray(volumes.origin),
+        pulses.directions, ranges, ends, pulses.reach, sums,
     )  # fmt: skip
     return float(sums.sum() / len(pulses))
 

@@ -23,6 +23,8 @@ __all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulse
 UNKNOWN_INTENSITY = 0.3
 """relative intensity of returns whose own was not recorded: about that of leaves and soil at 905 nm"""
 
+_FAR = 1000.0  # [m] further from zero, single precision is too coarse for the means of volumes
+
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPulses:
@@ -40,7 +42,7 @@ class MeasuredPulses:
     """which laser, from the lowest up where the source numbers them so, shape (n,)"""
     azimuths: NDArray[np.float64]
     """[rad], as the sensor reports it, counter-clockwise from x, shape (n,)"""
-    turns: NDArray[np.int32]
+    turns: NDArray[np.int64]
     """number of the revolution or scan, from 0, shape (n,)"""
     reach: float
     """[m] as far as a pulse without return has certainly met nothing"""
@@ -90,7 +92,7 @@ class MeasuredPulses:
             np.where(hit, UNKNOWN_INTENSITY if intensity is None else intensity, 0).astype(np.float32),
             np.asarray(zero if rings is None else rings).astype(np.uint16),
             np.arctan2(way[:, 1], way[:, 0]) if azimuths is None else np.asarray(azimuths, float),
-            np.asarray(zero if turns is None else turns).astype(np.int32),
+            np.asarray(zero if turns is None else turns).astype(np.int64),
             float(reach if reach is not None else (np.nanmax(measured) if hit.any() else 100.0)),
             complete,
         )
@@ -107,6 +109,19 @@ class MeasuredPulses:
     def points(self) -> NDArray[np.float64]:
         """where pulses ended [m], NaN without return, shape (n, 3)"""
         return self.origins + self.directions * self.ranges[:, None]
+
+    def shifted(self, by: ArrayLike) -> MeasuredPulses:
+        """The same pulses ``by`` [m] further along x, y and z."""
+        return replace(self, origins=self.origins + np.asarray(by, np.float64))
+
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        """[m] whole metres near where the pulses ended, 0 along axes that are within a kilometre of zero, shape (3,)"""
+        points = self.points[self.hit]
+        if not len(points):
+            return np.zeros(3)
+        middle = np.median(points, axis=0)
+        return np.where(np.abs(middle) > _FAR, np.round(middle), 0.0)
 
     def select(self, rows: Any) -> MeasuredPulses:
         """The chosen rows (a mask or indices)."""
@@ -130,7 +145,7 @@ class MeasuredPulses:
 
 _COLUMNS = {
     "origins": np.float64, "directions": np.float64, "ranges": np.float64, "intensity": np.float32, "rings": np.uint16,
-    "azimuths": np.float64, "turns": np.int32,
+    "azimuths": np.float64, "turns": np.int64,
 }  # fmt: skip
 """what has a row a pulse"""
 

@@ -32,10 +32,11 @@ def simulate_volumes(
     volumes: Volumes | Gaussians, like: MeasuredPulses, *, seed: int = 0, frame: int = 0, threads: int | None = None
 ) -> MeasuredPulses:
     """Fire the pulses of ``like`` again, into the volumes (in the same frame); the outcome in place of the ranges."""
-    tables = volumes if isinstance(volumes, Gaussians) else gaussians_of([volumes])
-    ranges, met = simulate_ranges(
-        tables, like.origins, like.directions, like.reach, seed=seed, frame=frame, threads=threads
-    )
+    if isinstance(volumes, Gaussians):
+        tables, origins = volumes, like.origins
+    else:
+        tables, origins = gaussians_of([volumes]), like.origins - np.asarray(volumes.origin)
+    ranges, met = simulate_ranges(tables, origins, like.directions, like.reach, seed=seed, frame=frame, threads=threads)
     intensity = np.where(met >= 0, tables.intensity[met], 0).astype(np.float32)
     return replace(like, ranges=ranges, intensity=intensity)
 

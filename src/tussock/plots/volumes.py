@@ -35,7 +35,7 @@ def plot_volumes(volumes: Volumes, path: Path | str, *, title: str = "Learned vo
             1, 2, width_ratios=(1, 1.1), left=0.055, right=0.95, top=0.86, bottom=0.08, wspace=0.2
         )
         right = columns[1].subgridspec(2, 2, height_ratios=(1.5, 1), width_ratios=(40, 1), hspace=0.34, wspace=0.04)
-        means, covariances = volumes.means[::every].astype(np.float64), volumes.covariances[::every]
+        means, covariances = volumes.means[::every] + np.asarray(volumes.origin), volumes.covariances[::every]
         closed = 1 - volumes.permeability[::every]
         span = np.ptp(means[:, :2], axis=0)
         across = 0 if span[0] >= span[1] else 1

@@ -17,7 +17,7 @@ from tussock.frames.frame import Frame
 from tussock.poses import Trajectory, check_covered
 from tussock.rigs.rig import MountedCamera, Rig
 from tussock.scene.scene import Scene
-from tussock.simulate import scan
+from tussock.simulate import first_whole, scan
 from tussock.trace.world import World
 
 __all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_between", "sensor_seed"]
@@ -77,7 +77,7 @@ def capture_moment(
     time = number / rig.rate_hz
     moment = Moment(rig, number, time)
     for lidar in rig.lidars:
-        frame = int(np.ceil(time / lidar.sensor.frame_period - 1e-9))
+        frame = first_whole(time / lidar.sensor.frame_period)
         moment.frames[lidar.name] = scan(
             world, lidar.sensor, rig.body.mounted(lidar.mount), seed=sensor_seed(seed, lidar.name), frame=frame,
             threads=threads,
@@ -104,8 +104,8 @@ def moments_between(rig: Rig, start: float, end: float | None) -> range:
     if not np.isfinite(start) or start < 0 or (end is not None and not start < end < np.inf):
         raise InputError.of("time range", "must be 0 <= start < end [s]", (start, end))
     # A cut that is meant to be on a moment must not miss it by a rounding error.
-    first = int(np.ceil(start * rig.rate_hz - 1e-9))
-    last = first + 1 if end is None else int(np.ceil(end * rig.rate_hz - 1e-9))
+    first = first_whole(start * rig.rate_hz)
+    last = first + 1 if end is None else first_whole(end * rig.rate_hz)
     if last <= first:
         raise InputError.of(
             "time range", "holds no moment of the rig", (start, end), f"it has one every {1 / rig.rate_hz:g} s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,12 @@ from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 
-__all__ = ["Mesh"]
+__all__ = ["FARTHEST", "Mesh"]
+
+FARTHEST = 1e9
+"""[m] no coordinate lies further from zero: maps of the Earth stay within 2·10⁷"""
+_SINGLE = 1024.0
+"""[m] up to here steps of single precision are 0.06 mm at most; map coordinates take double"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +28,8 @@ class Mesh:
     The arrays are copies and read-only, as many objects may share them.
     """
 
-    vertices: NDArray[np.float32]
-    """[m], shape (n, 3)"""
+    vertices: NDArray[np.float32] | NDArray[np.float64]
+    """[m], shape (n, 3): float32, or float64 where any coordinate is beyond 1024 m and float32 would be coarse"""
     triangles: NDArray[np.uint32]
     """vertex indices, counter-clockwise seen from outside, shape (m, 3)"""
     materials: tuple[Material, ...] = (Material(),)
@@ -33,16 +39,17 @@ class Mesh:
     """texture coordinates (s, t) of the vertices, t up, shape (n, 2); None: the mesh shows no textures"""
 
     def __post_init__(self) -> None:
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such below
-            vertices = read_only(self.vertices, np.float32)
+        vertices = _in_enough_digits(self.vertices)
         triangles = np.asarray(self.triangles)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) == 0:
             raise InputError.of("mesh vertices", "must be an array of shape (n, 3)", vertices.shape)
         if triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
             raise InputError.of("mesh triangles", "must be an array of shape (m, 3)", triangles.shape)
-        if not np.isfinite(vertices).all():
-            bad = int(np.argmax(~np.isfinite(vertices).all(1)))
-            raise InputError.of(f"mesh vertex {bad}", "must be finite", vertices[bad].tolist())
+        far = ~(np.abs(vertices) <= FARTHEST).all(1)  # NaN is far too
+        if far.any():
+            bad = int(np.argmax(far))
+            rule = f"must be finite and within {FARTHEST:g} m of zero"
+            raise InputError.of(f"mesh vertex {bad}", rule, vertices[bad].tolist())
         if not np.issubdtype(triangles.dtype, np.integer):
             raise InputError.of("mesh triangles", "must be whole numbers", str(triangles.dtype))
         low, high = int(triangles.min()), int(triangles.max())
@@ -130,6 +137,16 @@ class Mesh:
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
 
     @property
-    def bounds(self) -> NDArray[np.float32]:
+    def bounds(self) -> NDArray[np.float32] | NDArray[np.float64]:
         """lowest and highest corner [m], shape (2, 3)"""
         return np.stack([self.vertices.min(0), self.vertices.max(0)])
+
+
+def _in_enough_digits(given: ArrayLike) -> NDArray[Any]:
+    """Coordinates as a mesh keeps them: read-only, in single precision where that is fine enough."""
+    vertices = np.asarray(given)
+    if vertices.dtype == np.float32:
+        return read_only(vertices)
+    vertices = np.asarray(given, np.float64)
+    near = np.abs(vertices).max(initial=0.0) <= _SINGLE
+    return read_only(vertices, np.float32 if near else np.float64)

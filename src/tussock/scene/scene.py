@@ -200,9 +200,15 @@ class Scene:
     @property
     def bounds(self) -> NDArray[np.float64]:
         """lowest and highest corner of all that stands [m], shape (2, 3); moving objects as at their start"""
+        boxes = self.boxes
+        return np.stack([boxes[:, 0].min(0), boxes[:, 1].max(0)])
+
+    @property
+    def boxes(self) -> NDArray[np.float64]:
+        """lowest and highest corner [m] of each of `everything`, all its copies together, shape (n, 2, 3)"""
         if not self.objects and not self.volumes:
             raise InputError("scene: is empty; add an object first")
-        corners = [_box(thing.volumes.bounds, thing.placements) for thing in self.volumes]
+        boxes = []
         for thing in self.objects:
             box = _box(thing.mesh.bounds.astype(float), thing.placements)
             if thing.motion is not None:
@@ -210,9 +216,9 @@ class Scene:
                 eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
                 moved = start.apply(eight)
                 box = np.stack([moved.min(0), moved.max(0)])
-            corners.append(box)
-        stacked = np.stack(corners)
-        return np.stack([stacked[:, 0].min(0), stacked[:, 1].max(0)])
+            boxes.append(box)
+        boxes += [_box(thing.volumes.bounds, thing.placements) for thing in self.volumes]
+        return np.stack(boxes)
 
 
 def _placements(placements: Placements | None, position: ArrayLike | None, yaw: float, scale: ArrayLike) -> Placements:

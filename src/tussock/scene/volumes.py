@@ -17,7 +17,7 @@ did when it was learned.
 
 A model with the single shell [0, τ) and no closure is exactly the paper's.
 
-Volumes come in two partitions. *Voxels*: a regular grid through the origin; a volume is met by the pulses that
+Volumes come in two partitions. *Voxels*: a regular grid through ``origin``; a volume is met by the pulses that
 cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
 its outermost shell.
 """
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
+from tussock.scene.mesh import FARTHEST
 
 __all__ = [
     "DEFAULT_TAU",
@@ -84,7 +85,7 @@ class Volumes:
     """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only."""
 
     means: NDArray[np.float32]
-    """[m], shape (n, 3)"""
+    """[m], counted from ``origin``, shape (n, 3)"""
     precisions: NDArray[np.float32]
     """inverse covariances (xx, xy, xz, yy, yz, zz) [1/m²], shape (n, 6)"""
     permeability: NDArray[np.float32]
@@ -107,8 +108,15 @@ class Volumes:
     """names the surface in a frame; its reflectance is not used, the volumes have their own intensity"""
     meta: dict[str, Any] = field(default_factory=dict)
     """plain data, ready for JSON: what it was learned from and how"""
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """[m] where the means count from, in double precision: volumes in map coordinates have theirs nearby"""
 
     def __post_init__(self) -> None:
+        origin = np.asarray(self.origin, np.float64)
+        if origin.shape != (3,) or not (np.abs(origin) <= FARTHEST).all():
+            raise InputError.of("volumes origin", f"must be three numbers within {FARTHEST:g} [m]", origin.tolist())
+        x, y, z = origin.tolist()
+        object.__setattr__(self, "origin", (x, y, z))
         n = len(np.asarray(self.means))
         if n == 0:
             raise InputError("volumes: hold no volume; learn from pulses that have returns")
@@ -163,8 +171,8 @@ class Volumes:
         """lowest and highest corner [m], shape (2, 3)"""
         if self.partition == "voxels":
             low = voxels_of(self.means, self.cell)
-            return np.stack([low.min(0) * self.cell, (low.max(0) + 1) * self.cell])
-        return np.stack([(self.means - self.extents).min(0), (self.means + self.extents).max(0)])
+            return np.stack([low.min(0) * self.cell, (low.max(0) + 1) * self.cell]) + self.origin
+        return np.stack([(self.means - self.extents).min(0), (self.means + self.extents).max(0)]) + self.origin
 
     @property
     def nbytes(self) -> int:

@@ -1,6 +1,6 @@
 """Tussock's own mesh file: a binary PLY that loses nothing.
 
-Vertices are float32 and triangles uint32, as in memory; each material is a JSON comment in the header, with its
+Vertices are float32 or float64 and triangles uint32, as in memory; each material is a JSON comment in the header, with its
 texture, cut into lines that every reader can hold; each triangle names its own. Other programs read the shape, and
 the materials' colours as face colours.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,7 @@ _MORE = "comment material+ "
 _LONGEST_LINE = 900
 _LONGEST_HEADER = 1 << 28
 
-_VERTEX = np.dtype([("xyz", "<f4", 3)])
-_VERTEX_WITH_UV = np.dtype([("xyz", "<f4", 3), ("uv", "<f4", 2)])
+_TYPES = {"float": "<f4", "double": "<f8"}
 _FACE = np.dtype([("corners", "u1"), ("triangle", "<u4", 3), ("rgb", "u1", 3)])
 _FACE_OF_MATERIAL = np.dtype([*_FACE.descr, ("material", "<u2")])
 
@@ -48,7 +48,8 @@ def save_ply(mesh: Mesh, path: Path, *, force: bool = False) -> None:
         _MARK,
         *(line for material in mesh.materials for line in _lines(material)),
         f"element vertex {len(mesh.vertices)}",
-        *(f"property float {axis}" for axis in ("xyz" if mesh.uv is None else "xyzst")),
+        *(f"property {_word(mesh)} {axis}" for axis in "xyz"),
+        *(f"property float {axis}" for axis in ("" if mesh.uv is None else "st")),
         f"element face {len(faces)}",
         "property list uchar uint vertex_indices",
         *(f"property uchar {color}" for color in ("red", "green", "blue")),
@@ -57,8 +58,11 @@ def save_ply(mesh: Mesh, path: Path, *, force: bool = False) -> None:
     ]
     with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
         file.write("\n".join(header).encode("ascii") + b"\n")
-        numbers = mesh.vertices if mesh.uv is None else np.concatenate([mesh.vertices, mesh.uv], 1)
-        file.write(numbers.astype("<f4", copy=False).tobytes())
+        vertices = np.empty(len(mesh.vertices), _vertex(_word(mesh), mesh.uv is not None))
+        vertices["xyz"] = mesh.vertices
+        if mesh.uv is not None:
+            vertices["uv"] = mesh.uv
+        file.write(vertices.tobytes())
         file.write(faces.tobytes())
 
 
@@ -81,7 +85,8 @@ def load_ply(path: Path) -> Mesh:
         for table in tables:
             refuse_outside_texture(table)
         materials = [Material.parse(table, "material") for table in tables]
-        corner = _VERTEX_WITH_UV if "property float s" in lines else _VERTEX
+        textured = "property float s" in lines
+        corner = _vertex("double" if "property double x" in lines else "float", textured)
         layout = _FACE_OF_MATERIAL if "property ushort material" in lines else _FACE
         vertex_count, face_count = counts["vertex"], counts["face"]
     except (ValueError, KeyError, IndexError, RecursionError):
@@ -102,8 +107,18 @@ def load_ply(path: Path) -> Mesh:
         faces["triangle"].copy(),
         tuple(materials),
         faces["material"].copy() if layout is _FACE_OF_MATERIAL else None,
-        vertices["uv"].copy() if corner is _VERTEX_WITH_UV else None,
+        vertices["uv"].copy() if textured else None,
     )
+
+
+def _word(mesh: Mesh) -> str:
+    """PLY's name of the type of the coordinates."""
+    return "double" if mesh.vertices.dtype == np.float64 else "float"
+
+
+def _vertex(word: str, textured: bool) -> np.dtype[Any]:
+    """How a vertex lies in the file."""
+    return np.dtype([("xyz", _TYPES[word], 3), *([("uv", "<f4", 2)] if textured else [])])
 
 
 def _lines(material: Material) -> list[str]:

@@ -25,7 +25,7 @@ VOLUME_SUFFIX = ".volumes"
 
 _DAMAGED = "is damaged or not a file of volumes"
 _FORMAT = "tussock volumes"
-_VERSION = 2
+_VERSION = 3  # 3: with an origin
 _NAMES_OF_1 = {"pulses": "beams"}
 
 

@@ -72,10 +72,11 @@ def place_volumes(things: Sequence[PlacedVolumes], first_geometry: int, origin: 
             models.append(thing.volumes)
         kind = next(k for k, known in enumerate(models) if known is thing.volumes)
         turn = thing.placements.matrices[:, :, :3]
-        shift = thing.placements.matrices[:, :, 3] - origin
+        own = np.asarray(thing.volumes.origin)
+        shift = thing.placements.matrices[:, :, 3] - origin + turn @ own
         back = np.swapaxes(turn, 1, 2)
         inverse.append(np.concatenate([back, -(back @ shift[:, :, None])], 2).reshape(-1, 12))
-        bounds = thing.volumes.bounds
+        bounds = thing.volumes.bounds - own
         middle, half = turn @ bounds.mean(0) + shift, np.abs(turn) @ ((bounds[1] - bounds[0]) / 2)
         boxes.append(np.concatenate([middle - half, middle + half], 1))
         copies = len(turn)

@@ -1,31 +1,55 @@
-"""Where copies are, as Embree takes it: 3×4 transforms in single precision, several over time for what moves."""
+"""Where copies are, as Embree takes it: 3×4 transforms in single precision, several over time for what moves.
+
+A shape in map coordinates is shared about its own middle m, and its copies carry the rest: A x + b = A (x − m) + (A m + b).
+"""
 
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.scene.mesh import Mesh
 from tussock.scene.scene import SceneObject
 from tussock.trace.embree import MAX_TIME_STEPS
 
-__all__ = ["column_major", "standing_transforms", "time_steps"]
+__all__ = ["column_major", "near_zero", "shape_middle", "standing_transforms", "time_steps"]
 
+_FAR_FROM_ZERO = 100.0  # [m] up to here single precision has steps of 4 µm at most
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
+
+
+def near_zero(bounds: NDArray[Any]) -> NDArray[np.float64]:
+    """What to take off coordinates within ``bounds`` (2, 3) [m]: whole metres, 0 along axes that are near zero."""
+    middle = bounds.astype(np.float64).mean(0)
+    return np.where(np.abs(middle) > _FAR_FROM_ZERO, np.round(middle), 0.0)
+
+
+def shape_middle(mesh: Mesh) -> NDArray[np.float64]:
+    """What is taken off the coordinates of a shared shape [m], shape (3,)."""
+    return near_zero(mesh.bounds)
+
+
+def _about_middle(thing: SceneObject) -> NDArray[np.float64]:
+    """Placements of the shape as it is shared, about its middle."""
+    matrices = thing.placements.matrices.copy()
+    matrices[:, :, 3] += matrices[:, :, :3] @ shape_middle(thing.mesh)
+    return matrices
 
 
 def standing_transforms(thing: SceneObject, origin: NDArray[np.float64]) -> NDArray[np.float32]:
     """Transforms of what stands, counted from ``origin`` [m], as one time step; shape (1, copies, 12)."""
-    return column_major(thing.placements.matrices - _shift(origin))[None]
+    return column_major(_about_middle(thing) - _shift(origin))[None]
 
 
 def time_steps(thing: SceneObject, start: float, end: float, origin: NDArray[np.float64]) -> NDArray[np.float32]:
     """Transforms at equal time steps, as many as keep the object on its path; shape (steps, copies, 12)."""
     motion = thing.motion
     assert motion is not None
-    rest = thing.placements.matrices
-    corners = np.array(list(product(*thing.mesh.bounds.T.astype(float))))
+    rest = _about_middle(thing)
+    corners = np.array(list(product(*(thing.mesh.bounds - shape_middle(thing.mesh)).T.astype(float))))
     # Copies may stand far out from the object's own zero: what counts is where their corners are.
     reach = np.abs(corners @ np.swapaxes(rest[:, :, :3], 1, 2) + rest[:, None, :, 3]).max()
     fine = np.linspace(start, end, 8 * (MAX_TIME_STEPS - 1) + 1)

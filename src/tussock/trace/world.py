@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
-from tussock.scene.mesh import Mesh
+from tussock.scene.mesh import FARTHEST, Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
@@ -29,13 +29,14 @@ from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
-from tussock.trace.transforms import standing_transforms, time_steps
+from tussock.trace.transforms import near_zero, shape_middle, standing_transforms, time_steps
 from tussock.trace.watertight import needs_to_be_tight
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
-_FAR_FROM_ZERO = 100.0
+_ONE_PLACE = 1e6
+"""[m] from the tracer's zero, where single precision has steps of 6 cm: what stands further off is elsewhere"""
 _COMPACT_FROM = 5_000_000
 """triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
 _IN_PLACE = (-1, 1, 1)
@@ -68,8 +69,7 @@ class World:
         self.placed_volumes: list[PlacedVolumes] = list(scene.volumes)
         self.triangles = scene.triangles
         self.placements = scene.placement_count
-        middle = scene.bounds.mean(0)
-        self.origin = np.where(np.abs(middle) > _FAR_FROM_ZERO, np.round(middle), 0.0)
+        self.origin = _origin_of(scene)
         """[m] world coordinates of the tracer's zero, shape (3,)"""
 
         self._standing = [thing for thing in self.objects if thing.motion is None]
@@ -195,7 +195,8 @@ class World:
         matrix[:, 3] -= self.origin
         vertices = thing.mesh.vertices
         if not np.array_equal(matrix, np.eye(4)[:3]):
-            vertices = (vertices.astype(np.float64) @ matrix[:, :3].T + matrix[:, 3]).astype(np.float32)
+            vertices = vertices.astype(np.float64) @ matrix[:, :3].T + matrix[:, 3]
+        vertices = vertices.astype(np.float32, copy=False)
         triangles = thing.mesh.triangles
         if np.linalg.det(matrix[:, :3]) < 0:
             triangles = triangles[:, ::-1]  # a mirrored copy keeps its outside outside
@@ -214,7 +215,8 @@ class World:
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
             shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
-            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(mesh.vertices, mesh.triangles)
+            vertices = (mesh.vertices - shape_middle(mesh)).astype(np.float32)
+            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
             shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]
@@ -257,6 +259,26 @@ def _built_again(
     scene = Scene(name, labels=labels)
     scene.objects, scene.volumes = objects, volumes
     return World(scene)
+
+
+def _origin_of(scene: Scene) -> NDArray[np.float64]:
+    """Where the tracer's zero is [m], shape (3,): in the middle of the scene, which must be one place."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        boxes = scene.boxes
+    far = ~(np.abs(boxes) <= FARTHEST).all((1, 2))  # NaN is far too
+    if far.any():
+        bad = int(np.argmax(far))
+        worst = boxes[bad].ravel()[np.argmax(np.nan_to_num(np.abs(boxes[bad]).ravel(), nan=np.inf))]
+        name, rule = scene.everything[bad].name, f"must lie within {FARTHEST:g} m of zero"
+        raise InputError.of(f"object {name!r}", rule, f"{worst:g} m", "give it a smaller scale or a nearer place")
+    origin = near_zero(np.stack([boxes[:, 0].min(0), boxes[:, 1].max(0)]))
+    away = np.abs(boxes.mean(1) - origin).max(1)
+    if away.max() > _ONE_PLACE:
+        name = scene.everything[int(np.argmax(away))].name
+        rule = f"must lie within {_ONE_PLACE:g} m of the middle of the scene"
+        remedy = "bring all objects into the same coordinates"
+        raise InputError.of(f"object {name!r}", rule, f"{away.max():.0f} m", remedy)
+    return origin
 
 
 def _mask_bits(responding: list[int]) -> dict[int, int]:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.files.contents import SHARED_FIELDS, Contents, frame_of
+from tussock.files.contents import FARTHEST, SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
 from tussock.learn.measured_pulses import UNKNOWN_INTENSITY, MeasuredPulses, measured_pulses
 from tussock.poses import Trajectory
@@ -47,6 +47,8 @@ def pulses_of_kitti(path: Path, *, reach: float | None = None) -> MeasuredPulses
     fields = _load(path).fields
     points = _xyz(fields)
     distance = np.linalg.norm(points, axis=1)
+    if np.median(distance) > FARTHEST:
+        raise InputError("is in world coordinates; learn from a scan in the sensor's", source=path)
     kept = distance > 0
     if not kept.any():
         raise InputError("holds no point away from the sensor", source=path)
@@ -113,6 +115,12 @@ def _from_elsewhere(
     start = _origins(path, fields, known.get("time"), origin, trajectory)
     way = points - start
     distance = np.linalg.norm(way, axis=1)
+    if np.nanmedian(np.where(np.isfinite(distance), distance, np.nan)) > FARTHEST:
+        rule, remedy = (
+            f"must be within {FARTHEST:g} m of the points",
+            "give --origin or --trajectory in their coordinates",
+        )
+        raise InputError.of("origin", rule, f"{np.nanmedian(distance):.0f} m", remedy, source=path)
     hit = np.isfinite(distance) & (distance > 0)
     kept = hit.copy()
     aimed = _xyz(fields, "direction_")
