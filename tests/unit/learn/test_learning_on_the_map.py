@@ -73,6 +73,7 @@ def test_a_las_file_in_utm(tmp_path: Path) -> None:
     header.scales, header.offsets = np.full(3, 1e-3), np.floor(points.min(0))
     cloud = laspy.LasData(header)
     cloud.x, cloud.y, cloud.z = points.T
+    cloud.intensity = np.full(len(points), 20_000, np.uint16)
     cloud.write(tmp_path / "bush.las")
     x, y, z = UTM
     pulses = load_pulses(tmp_path / "bush.las", origin=(x, y, z))
