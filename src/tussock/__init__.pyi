@@ -40,7 +40,10 @@ from tussock.files.formats import load_frame as load_frame
 from tussock.files.formats import save_frame as save_frame
 from tussock.files.images import save_image as save_image
 from tussock.files.truth_table import save_truth_table as save_truth_table
+from tussock.frames.decompose import decompose as decompose
 from tussock.frames.frame import Frame as Frame
+from tussock.frames.waveforms import Components as Components
+from tussock.frames.waveforms import Waveforms as Waveforms
 from tussock.ground.height_field import HeightField as HeightField
 from tussock.ground.populate import populate as populate
 from tussock.ground.terrain import geotiff_terrain as geotiff_terrain
@@ -93,6 +96,7 @@ from tussock.plots.viewable import instance_rgb as instance_rgb
 from tussock.plots.viewable import label_rgb as label_rgb
 from tussock.plots.viewable import normal_rgb as normal_rgb
 from tussock.plots.volumes import plot_volumes as plot_volumes
+from tussock.plots.waveform import plot_waveform as plot_waveform
 from tussock.plots.worlds import plot_contact_sheet as plot_contact_sheet
 from tussock.plots.worlds import plot_diversity as plot_diversity
 from tussock.plots.worlds import thumbnail as thumbnail

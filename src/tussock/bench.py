@@ -87,9 +87,13 @@ def bench_sensor(rays: int) -> Sensor:
     return Sensor(
         name=f"bench-64 with {rays} rays",
         pattern=pattern,
-        beam=Beam(rays=rays, divergence_horizontal_mrad=3.0, divergence_vertical_mrad=3.0),
-        receiver=Receiver(max_range_m=120.0, range_step_m=0.002),
-        noise=Noise(ray_sigma_m=0.01, bias_sigma_m=0.078),
+        beam=Beam(rays=rays, sampling="sequence", divergence_horizontal_mrad=3.0, divergence_vertical_mrad=3.0),
+        receiver=Receiver(
+            max_range_m=120.0,
+            range_step_m=0.002,
+            detects=["10 % at 50 m with probability 0.9", "80 % at 120 m with probability 0.9"],
+        ),
+        noise=Noise(ray_sigma_m=0.01, bias_sigma_m=0.078, stated_at={"distance_m": 50.0}),
     )
 
 
@@ -105,7 +109,7 @@ def everything_on(sensor: Sensor) -> Sensor:
 def shiny(scene: Scene) -> Scene:
     """The scene with a lobe of Phong on every material."""
     for name, material in scene.materials.items():
-        scene.replace_material(name, material.changed(specular=0.3, shininess=20.0))
+        scene.replace_material(name, material.changed(specular=0.3, shininess=20.0, leaf_transmission=0.0))
     return scene
 
 

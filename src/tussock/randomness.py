@@ -53,6 +53,9 @@ class Purpose(IntEnum):
     IMAGE_NOISE = 11
     PIXEL_SAMPLE = 12
     HELD_OUT = 13
+    FALSE_ALARM = 14
+    INTERFERENCE = 15
+    WAVEFORM_NOISE = 16
     IMU = 20
     GPS = 40
     COMPASS = 41

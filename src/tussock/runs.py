@@ -55,6 +55,7 @@ class Run:
     seed: int = 0
     coords: Coords = "sensor"
     keep_misses: bool = False
+    waveform: bool = False
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -94,6 +95,7 @@ class Run:
             "seed": self.seed,
             "coords": self.coords,
             "misses": self.keep_misses,
+            "waveform": self.waveform,
             "suffix": self.out.suffix,
         }
 
@@ -131,6 +133,7 @@ class Run:
                 seed=self.seed,
                 frame=number,
                 keep_misses=self.keep_misses,
+                waveform=self.waveform,
                 threads=self.threads,
             )
             save_frame(frame, file, force=True, coords=self.coords)

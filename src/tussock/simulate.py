@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ from numpy.typing import NDArray
 from tussock.arrays import sealed
 from tussock.errors import InputError
 from tussock.frames.collect import Fired, collect
+from tussock.frames.decompose import decompose
 from tussock.frames.frame import Frame
+from tussock.frames.range_rate import range_rates
+from tussock.frames.waveforms import Waveforms
+from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.loop import pulse_loop
-from tussock.pulse.receive import MODES
-from tussock.pulse.tables import Firing, PoseTable, Receiving, Scanning, Slots
+from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots
 from tussock.randomness import chance_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
+from tussock.signal.choice import MODES
 from tussock.signal.detection import Limit
 from tussock.signal.range_noise import laser_biases
 from tussock.signal.returns import Window
@@ -29,6 +34,7 @@ from tussock.version import VERSION
 
 __all__ = ["first_whole", "frames_between", "scan", "scan_range"]
 
+_MOST_SAMPLES = 10**9  # 4 GB
 _BLOCK = 1024  # pulses a thread takes at a time
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
@@ -43,6 +49,7 @@ def scan(
     seed: int = 0,
     frame: int = 0,
     keep_misses: bool = False,
+    waveform: bool = False,
     threads: int | None = None,
     block: int = _BLOCK,
 ) -> Frame:
@@ -50,7 +57,7 @@ def scan(
 
     ``pose`` is ``T_world_sensor``, standing or moving. The same seed gives the same bytes whatever the
     ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
-    without return. Hand over a `World` instead of a `Scene` to scan many times without building it again.
+    without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. Hand over a `World` instead of a `Scene` to scan many times without building it again.
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
@@ -64,8 +71,9 @@ def scan(
     firing = _firing(pulses, sensor, span)
     poses = _pose_table(path, start, sensor.frame_period, span, world.origin)
     moving = world.moving(start, start + span)
-    scanning = Scanning(moving.surroundings, firing, poses, _receiving(sensor, seed), chance_of(seed, frame))
-    slots = _slots(len(pulses), sensor.receiver.returns)
+    around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
+    scanning = Scanning(around, firing, poses, _receiving(sensor, seed), chance_of(seed, frame))
+    slots = _slots(len(pulses), sensor, waveform=waveform)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     pieces = 1 + len(pulses) * sensor.beam.rays // (_PIECE * threads)
     run_on_threads(pulse_loop, threads, block, scanning, slots, block_counts, pieces=pieces)
@@ -79,7 +87,33 @@ def scan(
         start,
     )
     columns = collect(fired, slots, moving.tables, block, block_counts, keep_misses=keep_misses, threads=threads)
-    return Frame(**columns, meta=_meta(world, sensor, seed, frame, len(pulses)), trajectory=path)
+    _add_speeds(columns, fired, path, world, sensor)
+    waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
+    meta = _meta(world, sensor, seed, frame, len(pulses))
+    if waveforms is not None:
+        meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
+    return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
+
+
+def _waveforms(recording: Recording, sensor: Sensor, threads: int) -> Waveforms:
+    """The waveforms of the pulses that anything came back of, decomposed."""
+    pulses = np.flatnonzero(np.isfinite(recording.starts))
+    noise = 1.0 if sensor.waveform.noise and sensor.receiver.detects else 0.0
+    kept = Waveforms(
+        pulses.astype(np.uint32), recording.starts[pulses], recording.samples[pulses], sensor.waveform.bin_ns,
+        sensor.receiver.pulse_fwhm_ns, noise,
+    )  # fmt: skip
+    return replace(kept, components=decompose(kept, threads=threads))
+
+
+def _add_speeds(columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory, world: World, sensor: Sensor) -> None:
+    """Fill in radial speeds, where anything moves, and what the sensor measures of them."""
+    movers = {thing.id: thing.motion for thing in world.objects if thing.motion is not None and thing.motion.moving}
+    if path.moving or movers:
+        columns["true_speed"][:] = range_rates(columns, fired, path, movers)
+    if sensor.noise.speed_sigma_m_s is not None:
+        columns["speed"] *= np.float32(sensor.noise.speed_sigma_m_s)
+        columns["speed"] += np.nan_to_num(columns["true_speed"], nan=0.0)
 
 
 def scan_range(
@@ -125,12 +159,15 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     beam = sensor.beam
     spot = 0 if beam.sampling != "random" else 2 if beam.shape == "rectangle" else 1
     half_width, half_height = beam.half_sizes
+    echoes = sensor.receiver.model == "echoes"
     return Firing(
         pulses.directions,
         origins,
         pulses.offsets,
         pulses.lasers,
         stencil,
+        beam.weights() if echoes else np.ones(len(stencil), np.float32),
+        np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0),
         spot,
         np.float32(half_width),
         np.float32(half_height),
@@ -157,6 +194,8 @@ def _receiving(sensor: Sensor, seed: int) -> Receiving:
     receiver, noise = sensor.receiver, sensor.noise
     limit = receiver.detection_limit
     return Receiving(
+        echoes=receiver.model == "echoes",
+        listening=listening_of(sensor),
         mode=MODES.index(receiver.mode),
         window=Window(
             np.float32(receiver.min_range_m), np.float32(receiver.max_range_m), np.float32(receiver.signal_cutoff_m)
@@ -167,6 +206,7 @@ def _receiving(sensor: Sensor, seed: int) -> Receiving:
         intensity_step=np.float32(receiver.intensity_step),
         min_intensity=np.float32(receiver.min_intensity),
         spreading_reference=np.float32(receiver.spreading_reference_m),
+        loss_reference=np.float32(1.0 if receiver.model == "echoes" else receiver.spreading_reference_m),
         extinction=np.float32(receiver.extinction_per_m),
         limit=Limit(
             np.float32(limit.near_m if limit else 0.0),
@@ -183,14 +223,30 @@ def _receiving(sensor: Sensor, seed: int) -> Receiving:
     )
 
 
-def _slots(pulses: int, returns: int) -> Slots:
+def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
+    returns, kept = sensor.receiver.returns, sensor.waveform
+    if waveform and sensor.receiver.model != "echoes":
+        raise InputError.of("waveform", "needs receiver.model = echoes", sensor.receiver.model)
+    if waveform and pulses * kept.samples > _MOST_SAMPLES:
+        raise InputError.of(
+            "waveform", f"holds at most {_MOST_SAMPLES:.0e} samples a frame", f"{pulses} pulses × {kept.samples}",
+            "set a shorter waveform.window_m or a longer waveform.bin_ns",
+        )  # fmt: skip
+
     def room(dtype: Any) -> NDArray[Any]:
         return np.empty((pulses, returns), dtype)
 
+    recorded = pulses if waveform else 0
+    recording = Recording(
+        np.empty(recorded, np.float32), np.empty((recorded, kept.samples if waveform else 0), np.float32),
+        np.float32(kept.bin_m), np.float32(kept.lead_m), kept.noise,
+    )  # fmt: skip
+
     return Slots(
         np.empty(pulses, np.uint8),
-        room(np.float32), room(np.float32), room(np.float32),
-        room(np.uint32), room(np.uint32), room(np.uint32), room(np.uint8),
+        room(np.float32), room(np.float32), room(np.float32), room(np.float32),
+        np.empty((pulses, returns if sensor.noise.speed_sigma_m_s is not None else 0), np.float32),
+        room(np.uint32), room(np.uint32), room(np.uint32), room(np.uint8), recording,
     )  # fmt: skip
 
 

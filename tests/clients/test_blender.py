@@ -104,6 +104,7 @@ for layer in car.animation_data.action.fcurves:
     for key in layer.keyframe_points:
         key.interpolation = "LINEAR"
 eye = camera((0, 0, 1.5))
+eye["tussock.beam.rays"] = 1
 eye["tussock.noise.ray_sigma_m"] = 0.0
 eye["tussock.noise.bias_sigma_m"] = 0.0
 eye["tussock.receiver.range_step_m"] = 0.0
@@ -240,7 +241,8 @@ trimesh.Scene(parts).export({str(tmp_path / "same.glb")!r})
     blend = make(tmp_path, "same", script)
     found = load_blend(blend)
     (eye,) = found.sensors
-    sensor = eye.sensor.with_(**{"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0})
+    quiet = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0}
+    sensor = eye.sensor.with_(**quiet, **{"beam.rays": 1})
     frames = [scan(found.scene, sensor, eye.path, keep_misses=True)]
     for name in ("same.obj", "same.glb"):
         scene = Scene("same")

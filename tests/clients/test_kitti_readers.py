@@ -20,7 +20,7 @@ from tussock.trace.world import World
 pykitti = pytest.importorskip("pykitti", reason="pykitti is not installed: pip install 'tussock[readers]'")
 
 EYE = Camera(width=64, height=32, samples=1, lens=Pinhole(fx=40.0, fy=41.0, cx=30.0, cy=15.0))
-QUIET = {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0}
+QUIET = {"beam.rays": 1, "noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0}
 
 
 def turning_rig() -> Rig:

@@ -70,7 +70,7 @@ def expected(sensor: Sensor, frames: list, mode: str) -> Points:
     parts = []
     rings = rings_of(sensor)
     unit = sensor.receiver.range_step_m
-    white = 255 if sensor.name in HDL64 else 100
+    white = 255 if sensor.name in HDL64 else 110 if sensor.name.startswith("vls") else 100
     for frame in frames:
         first = sensor.pattern.cycles(int(frame.meta["frame"])).start - sensor.pattern.cycles(FRAMES[0]).start
         flag = np.where(frame.return_kind == KINDS.index("last"), 2, 1)

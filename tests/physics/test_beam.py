@@ -144,7 +144,15 @@ def test_the_spot_keeps_its_size_at_any_elevation(elevation: float, pencil: Call
     s = np.sign(elevation)
     scene.add(Mesh.of([(-9, -9, s), (9, -9, s), (9, 9, s), (-9, 9, s)], [(0, 1, 2), (0, 2, 3)], (WHITE,)))
     beam = {"beam.divergence_horizontal_mrad": ACROSS, "beam.divergence_vertical_mrad": ACROSS, "beam.rays": 9}
-    frame = scan(scene, pencil((30.0,), (elevation,), **beam, **{"receiver.mode": "last", "beam.sampling": "full"}))
+    frame = scan(
+        scene,
+        pencil(
+            (30.0,),
+            (elevation,),
+            **beam,
+            **{"receiver.model": "hits", "receiver.mode": "last", "beam.sampling": "full"},
+        ),
+    )
     half = ACROSS * 5e-4
     e = np.deg2rad(abs(elevation))
     expected = 1 / np.cos(half) if abs(elevation) == 90 else 1 / np.sin(e - half)

@@ -88,7 +88,7 @@ def test_lidar_points_lie_on_the_depth_image(name):
         scene = ready_scene("yard")
     world = World(scene)
     pose = Pose.at(0.0, 0.0, 2.0, pitch=0.05)
-    frame = scan(world, load_sensor("vlp-32c"), pose)
+    frame = scan(world, load_sensor("vlp-32c").with_(**{"beam.rays": 1, "noise.stated_at": None}), pose)
     camera = Camera(width=1600, height=900, lens=Pinhole(horizontal_fov_deg=90))
     view = look(world, camera, pose)
     points = frame.world_xyz(true=True)

@@ -18,7 +18,9 @@ from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 
+NINE = {"beam.rays": 9}
 ROD = Material(name="rod", reflectance=0.5)
 CLEAR = 0.1  # [m] from rod and wall: ten σ of the sensor's noise
 
@@ -35,7 +37,9 @@ def rods_before_a_wall(add_wall: Callable, behind: float) -> World:
 
 def between(world: World, behind: float, **settings: object) -> tuple[int, int]:
     """Points between the rods and the wall, and points on rods, in ten scans from places 1 mm apart."""
-    sensor = load_sensor("lms-291-s05").with_(**{"receiver.mode": "first", "receiver.signal_cutoff_m": 1.6, **settings})
+    sensor = load_sensor("lms-291-s05").with_(
+        **PAPER_RECEIVER | NINE | {"receiver.mode": "first", "receiver.signal_cutoff_m": 1.6, **settings}
+    )
     mixed = on_rods = 0
     for k in range(10):
         frame = scan(world, sensor, Pose.at(0, 1e-3 * (k - 4.5), 0), seed=1, frame=k)
@@ -64,6 +68,6 @@ def test_a_wall_2_m_behind_gives_none(add_wall: Callable) -> None:
 @pytest.mark.parametrize("mode", ["strongest", "last", "strongest+last"])
 def test_other_modes_never_mix(mode: str, add_wall: Callable) -> None:
     world = rods_before_a_wall(add_wall, 0.6)
-    sensor = load_sensor("lms-291-s05").with_(**{"receiver.mode": mode})
+    sensor = load_sensor("lms-291-s05").with_(**PAPER_RECEIVER | NINE | {"receiver.mode": mode})
     x = scan(world, sensor).xyz[:, 0]
     assert not ((x > 0.8375 + CLEAR) & (x < 1.4 - CLEAR)).any()

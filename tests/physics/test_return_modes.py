@@ -206,7 +206,7 @@ def test_a_scan_reports_what_the_twin_reports(
         **{
             "beam.shape": "rectangle", "beam.rays": 9, "beam.sampling": "full",
             "beam.divergence_horizontal_mrad": DIVERGENCE * 1e3, "beam.divergence_vertical_mrad": DIVERGENCE * 1e3,
-            "receiver.mode": mode, "receiver.signal_cutoff_m": 1.0, "receiver.min_range_m": 5.0,
+            "receiver.model": "hits", "receiver.mode": mode, "receiver.signal_cutoff_m": 1.0, "receiver.min_range_m": 5.0,
             "receiver.max_range_m": 50.0, "receiver.max_returns": 3,
         },
     )  # fmt: skip

@@ -13,6 +13,7 @@ from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 from tussock.wire.packets import Packets
 from tussock.wire.velodyne.decode import decode_packets
 from tussock.wire.velodyne.encode import PacketEncoder
@@ -27,6 +28,7 @@ def fan(pencil):
     """Makes a sensor of many exact pulses ahead, without noise of its own."""
 
     def make(columns: int, rows: int, *, low: float = -15, high: float = 15, **settings):
+        settings = {"receiver.model": "hits", **settings}
         return pencil(np.linspace(-20, 20, columns), np.linspace(low, high, rows), **settings)
 
     return make
@@ -173,7 +175,7 @@ def test_the_second_return_is_what_stands_behind_and_both_coincide_elsewhere(fan
 
 
 def test_both_returns_travel_in_packets() -> None:
-    sensor = load_sensor("vlp-16").with_(**{"receiver.mode": "strongest+last"})
+    sensor = load_sensor("vlp-16").with_(**PAPER_RECEIVER | {"receiver.mode": "strongest+last"})
     frame = scan(hedge_at(10, wall=5.0, sigma_m=1.0), sensor, EYE, seed=1)
     encoder = PacketEncoder(sensor)
     raw = decode_packets(Packets.joined([encoder.encode(frame), encoder.flush()]).payloads)

@@ -19,7 +19,25 @@ SETTINGS = [
     ("beam.rays", 0, "greater than or equal to 1, got 0"),
     ("beam.rays", 2.5, "integer"),
     ("beam.sampling", "grid", "got 'grid'"),
-    ("receiver.mode", "second", "'strongest', 'last', 'first', 'strongest+last' or 'all', got 'second'"),
+    ("receiver.mode", "third", "'strongest+second' or 'all', got 'third'"),
+    ("receiver.model", "waves", "'echoes' or 'hits', got 'waves'"),
+    ("receiver.detects", "80 m at 10 %", "must be like '10 % at 80 m with probability 0.9', got '80 m at 10 %'"),
+    ("receiver.detects", "10 % at 80 m with probability 1.0", "less than 1, got 1.0"),
+    (
+        "receiver.detects",
+        ["10 % at 80 m", "5 % at 90 m"],
+        "detects: the second target must be further away and brighter",
+    ),
+    ("receiver.detects", ["1 % at 8 m", "5 % at 9 m", "9 % at 10 m"], "at most 2 items"),
+    ("receiver.pulse_fwhm_ns", 0.0, "greater than 0, got 0.0"),
+    ("receiver.ceiling_gain", 0.5, "ceiling_gain must be above 1, or 0"),
+    ("receiver.range_walk", 1.5, "less than or equal to 1, got 1.5"),
+    ("beam.profile", "round", "'flat' or 'gaussian', got 'round'"),
+    ("beam.halo_share", 1.0, "less than 1, got 1.0"),
+    ("noise.stated_at", {"reflectivity": 0.8}, "distance_m: is required"),
+    ("noise.false_alarms", -0.1, "greater than or equal to 0, got -0.1"),
+    ("noise.speed_sigma_m_s", -0.1, "greater than or equal to 0, got -0.1"),
+    ("waveform.bin_ns", 0.0, "greater than or equal to 0.01, got 0.0"),
     ("receiver.signal_cutoff_m", -1.6, "greater than or equal to 0, got -1.6"),
     ("receiver.signal_cutoff_m", float("inf"), "finite number, got inf"),
     ("receiver.max_range_m", 0.0, "greater than 0, got 0.0"),
@@ -50,6 +68,21 @@ def test_sensor(key: str, value: object, rule: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"receiver.model": "hits", "receiver.mode": "second"}, "mode second needs model 'echoes'"),
+        ({"receiver.range_walk": 0.5, "receiver.detects": ()}, "range_walk needs detects"),
+        ({"receiver.model": "hits", "noise.speed_sigma_m_s": 0.1}, "speed_sigma_m_s needs receiver.model = 'echoes'"),
+        ({"beam.sampling": "random", "beam.halo_share": 0.1}, "halo_share goes with a sampling that is the same"),
+    ],
+)
+def test_settings_that_do_not_go_together(changes: dict, rule: str) -> None:
+    with pytest.raises(InputError, match=rule) as error:
+        load_sensor("vlp-16").with_(**changes)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("given", "field", "rule"),
     [
         ({"refractive_index": 0.9}, "refractive_index", "greater than or equal to 1, got 0.9"),
@@ -60,6 +93,7 @@ def test_sensor(key: str, value: object, rule: str) -> None:
         ({"retro": -1.0}, "retro", "greater than or equal to 0, got -1.0"),
         ({"shininess": 0.5}, "shininess", "greater than or equal to 1, got 0.5"),
         ({"color": (0.1, 0.2)}, "color", "required"),
+        ({"spectrum": [{"wavelength_nm": 10.0}]}, "spectrum", "greater than 200, got 10.0"),
         ({"reflectivity": 0.4}, "reflectivity", "unknown key; did you mean 'reflectance'?"),
     ],
 )
@@ -85,7 +119,10 @@ def test_shares_of_light_above_one(shares: dict, total: str) -> None:
     with pytest.raises(InputError) as error:
         Material(name="impossible", **shares)
     text = str(error.value)
-    assert f"reflectance + specular + mirror + transmission of 'impossible' must be at most 1, and is {total}" in text
+    assert (
+        f"reflectance + specular + mirror + transmission + leaf_transmission of 'impossible' must be at most 1, and is {total}"
+        in text
+    )
     assert "\n" not in text
     assert len(text) < 250
 

@@ -28,6 +28,7 @@ LAYERS: list[set[str]] = [
     {"worlds"},
     {"trace", "signal"},
     {"pulse"},
+    {"listening"},
     {"frames"},
     {"simulate"},
     {"files", "wire"},

@@ -47,6 +47,12 @@ def scan(
     seed: Annotated[int | None, typer.Option(help="Seed of all chance; 0, or the pack's, if not given.")] = None,
     coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor",
     misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False,
+    waveform: Annotated[
+        bool, typer.Option("--waveform", help="Keep the received signal of every pulse: .npz, .parquet or .las.")
+    ] = False,
+    waveform_picture: Annotated[
+        Path | None, typer.Option(help="Also draw the waveform of the richest pulse of the (first) frame: a PNG.")
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(help="Also write BlenSor's table of twelve fields: .csv or .parquet.")
     ] = None,
@@ -84,17 +90,25 @@ def scan(
     from tussock.wire.velodyne.position import GeoOrigin
 
     _check_words(scene, sensor, out, coords, table, over, into, end)
+    _check_waveform(waveform, waveform_picture, out)
     changes = _changes(settings, rate, rays, mode)
     epoch = parse_utc(utc) if utc else EPOCH
     place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
     eye = open_camera(camera, None, None, {})
-    for target in (picture, over, into, None if out.suffix in RECORDING_SUFFIXES or end is not None else out):
+    for target in (
+        picture,
+        waveform_picture,
+        over,
+        into,
+        None if out.suffix in RECORDING_SUFFIXES or end is not None else out,
+    ):
         if target is not None:
             check_writable(target, force=force)
     with waiting("building the scene", quiet=as_json) as built:
         plan = plan_scan(
             scene, out, sensor=sensor, changes=changes, pose=pose, trajectory=trajectory, start=start, end=end,
-            seed=seed, coords=coords, misses=misses, table=table, threads=threads, force=force,  # type: ignore[arg-type]
+            seed=seed, coords=coords, misses=misses,  # type: ignore[arg-type]
+            waveform=waveform, table=table, threads=threads, force=force,
         )  # fmt: skip
 
     returns, pulses = 0, 0
@@ -105,10 +119,14 @@ def scan(
             if seen is not None:
                 returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
                 shown = seen if number == plan.frames[0] else shown
-    if picture or over or into:
+    if picture or waveform_picture or over or into:
         shown = shown or plan.frame(plan.frames[0])
         if picture:
             plot_frame(shown, picture, force=force)
+        if waveform_picture:
+            from tussock.plots.waveform import plot_waveform
+
+            plot_waveform(shown, waveform_picture, force=force)
         if over:
             draw_over(shown, plan.world, eye, plan.place, over, seed=plan.seed, threads=threads, force=force)
         if into:
@@ -126,7 +144,8 @@ def scan(
             }
         )  # fmt: skip
     else:
-        _say(plan, pulses, returns, built["seconds"], [("drew", picture), ("drew", over), ("wrote", into)])
+        _say(plan, pulses, returns, built["seconds"],
+             [("drew", picture), ("drew", waveform_picture), ("drew", over), ("wrote", into)])  # fmt: skip
 
 
 def _say(plan: ScanPlan, pulses: int, returns: int, seconds: float, more: list[tuple[str, Path | None]]) -> None:
@@ -162,6 +181,16 @@ def _check_words(
     _check_endings(table, over)
     if into is not None:
         _check_into(into, scene, end)
+
+
+def _check_waveform(waveform: bool, picture: Path | None, out: Path) -> None:
+    from tussock.files.formats import FORMATS
+
+    if picture is not None and not waveform:
+        raise InputError("--waveform-picture: goes with --waveform")
+    able = sorted(suffix for suffix, format in FORMATS.items() if format.waveforms is not None)
+    if waveform and out.suffix.lower() not in able:
+        raise InputError.of("--waveform", f"needs a file of {', '.join(able)}", out.suffix)
 
 
 def _changes(settings: list[str] | None, rate: float | None, rays: int | None, mode: str | None) -> dict[str, object]:

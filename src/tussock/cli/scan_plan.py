@@ -38,6 +38,7 @@ class ScanPlan:
     out: Path
     coords: Coords
     misses: bool
+    waveform: bool
     threads: int | None
     force: bool
     numbered: Run | None
@@ -66,7 +67,7 @@ class ScanPlan:
     def frame(self, number: int) -> Frame:
         return scan(
             self.world, self.sensor, self.place,
-            seed=self.seed, frame=number, keep_misses=self.misses, threads=self.threads,
+            seed=self.seed, frame=number, keep_misses=self.misses, waveform=self.waveform, threads=self.threads,
         )  # fmt: skip
 
     def written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
@@ -105,6 +106,7 @@ def plan_scan(
     seed: int | None,
     coords: Coords,
     misses: bool,
+    waveform: bool,
     table: Path | None,
     threads: int | None,
     force: bool,
@@ -125,14 +127,14 @@ def plan_scan(
     elif end is not None:
         numbered = Run(
             source.scene, device, station.place, out, start, end,
-            seed=chance, coords=coords, keep_misses=misses, threads=threads,
+            seed=chance, coords=coords, keep_misses=misses, waveform=waveform, threads=threads,
         )  # fmt: skip
         finished = numbered.prepare(force=force)
     tables = _one_a_frame(table, frames)
     for target in tables:
         check_writable(target, force=force or bool(finished))
     return ScanPlan(
-        World(source.scene), device, station.place, chance, frames, out, coords, misses, threads, force,
+        World(source.scene), device, station.place, chance, frames, out, coords, misses, waveform, threads, force,
         numbered, finished, tables,
     )  # fmt: skip
 

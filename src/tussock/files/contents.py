@@ -24,6 +24,7 @@ from tussock.errors import InputError
 from tussock.files.document import Document
 from tussock.frames.columns import COLUMNS, KINDS, Column
 from tussock.frames.frame import Frame
+from tussock.frames.waveforms import Waveforms
 from tussock.poses import Trajectory
 
 __all__ = ["FIELD_TYPES", "SHARED_FIELDS", "Contents", "Coords", "contents_of", "field_names", "frame_of"]
@@ -50,10 +51,13 @@ FARTHEST = 1e5
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """The fields of a file by name, each of shape (n,), and its JSON document where it has one."""
+    """The fields of a file by name, each of shape (n,), its JSON document and its waveforms where it has them."""
 
     fields: Fields
     document: str | None = None
+    waveforms: Waveforms | None = None
+    directions: NDArray[np.float64] | None = None
+    """which way the pulse of each row went, unit vectors in the coordinates of the points (n, 3), with waveforms"""
 
     @property
     def rows(self) -> int:
@@ -83,7 +87,18 @@ def contents_of(frame: Frame, coords: Coords = "sensor") -> Contents:
         parts = [array] if column.width == 1 else list(array.T)
         fields |= dict(zip(field_names(column), parts, strict=True))
     document = Document(rows=len(frame), coords=coords, meta=frame.meta, trajectory=frame.trajectory)
-    return Contents(fields, document.text())
+    directions = None if frame.waveforms is None else _directions(frame, coords)
+    return Contents(fields, document.text(), frame.waveforms, directions)
+
+
+def _directions(frame: Frame, coords: Coords) -> NDArray[np.float64]:
+    """Nominal directions of the pulses, unit vectors, shape (n, 3)."""
+    azimuth, elevation = frame.azimuth.astype(np.float64), frame.elevation.astype(np.float64)
+    flat = np.cos(elevation)
+    directions = np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)], 1)
+    if coords == "world" and frame.trajectory is not None:
+        directions = Rotation.from_quat(frame.trajectory.at(frame.time)[1]).apply(directions)
+    return directions
 
 
 def frame_of(contents: Contents, path: Path) -> Frame:
@@ -110,6 +125,7 @@ def frame_of(contents: Contents, path: Path) -> Frame:
         **{c.name: _cast(columns[c.name], c, path) for c in COLUMNS},
         meta=document.meta if document else {},
         trajectory=document.trajectory if document else None,
+        waveforms=contents.waveforms,
     )
 
 
@@ -163,6 +179,9 @@ def _defaults(xyz: NDArray[Any]) -> Fields:
         "elevation": np.arctan2(z, np.hypot(x, y)),
         "range": np.sqrt(x * x + y * y + z * z),
         "true_range": np.full(rows, np.nan),
+        "signal": np.full(rows, np.nan),
+        "true_speed": np.full(rows, np.nan),
+        "speed": np.full(rows, np.nan),
         "true_xyz": np.full((rows, 3), np.nan),
         "return_number": hit,
         "return_count": hit,

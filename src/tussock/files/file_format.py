@@ -16,7 +16,7 @@ from tussock.errors import InputError
 from tussock.files.contents import Contents
 from tussock.files.document import path_beside
 
-__all__ = ["DOCUMENT_BESIDE", "Beside", "Format", "load_document_beside"]
+__all__ = ["DOCUMENT_BESIDE", "Beside", "Format", "has_waveforms", "load_document_beside"]
 
 Save = Callable[[Contents, Path], None]
 Load = Callable[[Path], Contents]
@@ -43,6 +43,13 @@ class Format:
     beside: tuple[Beside, ...] = ()
     exact: bool = True
     """whether every column of any frame comes back with the same bits"""
+    waveforms: tuple[Beside, ...] | None = None
+    """files beside that hold the waveforms of a frame that has them; (): they are inside; None: there is no room"""
+
+
+def has_waveforms(contents: Contents) -> bool:
+    """For what is beside to hold them."""
+    return contents.waveforms is not None
 
 
 def _save_document(contents: Contents, path: Path) -> None:

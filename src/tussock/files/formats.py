@@ -39,10 +39,14 @@ def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: C
     format = format_of(path)
     if coords not in ("sensor", "world"):
         raise InputError.of("coords", "must be 'sensor' or 'world'", coords)
+    if frame.waveforms is not None and format.waveforms is None:
+        able = ", ".join(sorted(f.suffix for f in FORMATS.values() if f.waveforms is not None))
+        raise InputError.of("waveforms", f"need a file of {able}", path.suffix, source=path)
     check_writable(path, force=force)
     contents = contents_of(frame, coords)
-    writers = {path: format.save} | {one.path(path): one.save for one in format.beside if one.needed(contents)}
-    old = [one.path(path) for one in format.beside if not one.needed(contents)]
+    besides = (*format.beside, *(format.waveforms or ()))
+    writers = {path: format.save} | {one.path(path): one.save for one in besides if one.needed(contents)}
+    old = [one.path(path) for one in besides if not one.needed(contents)]
     for target in (*writers, *old):
         check_writable(target, force=force)
     with ExitStack() as stack:

@@ -5,10 +5,13 @@ ASPRS (ground, vegetation, building, …) in place of our labels. Intensity is 1
 intensity 1, so brighter returns are cut off. Every field that LAS has no place for, and the exact intensity and
 label, are extra dimensions; the document is an extended record (user ``tussock``, number 1). Read back, coordinates
 are as coarse as the file's.
+
+A frame with waveforms is point format 9, with its samples in a file of packets beside (`tussock.files.wave_packets`).
 """
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,9 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.extras import load_extra
+from tussock.files import wave_packets
 from tussock.files.contents import FIELD_TYPES, Contents
-from tussock.files.file_format import Format
+from tussock.files.file_format import Beside, Format, has_waveforms
 from tussock.limits import check_memory
 
 __all__ = ["LAS", "LAZ", "asprs_classes"]
@@ -56,7 +60,8 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     points = np.stack([fields[axis].astype(np.float64) for axis in "xyz"], 1)
     if not np.isfinite(points).all():
         raise InputError("LAS holds no pulses without return; leave out --misses")
-    header = laspy.LasHeader(point_format=6, version="1.4")
+    waveforms = contents.waveforms
+    header = laspy.LasHeader(point_format=6 if waveforms is None else 9, version="1.4")
     header.generating_software = "tussock"
     header.global_encoding.wkt = True  # point formats from 6 on need it (LAS 1.4, section 2.4), with or without a CRS
     header.creation_date = None  # the same frame gives the same bytes on any day
@@ -70,6 +75,10 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     header.add_extra_dims(
         [laspy.ExtraBytesParams(_EXTRA_NAMES.get(name, name), fields[name].dtype.str[1:]) for name in others]
     )
+    if waveforms is not None:
+        header.global_encoding.waveform_data_packets_external = True
+        about = laspy.VLR("LASF_Spec", wave_packets.DESCRIPTOR, "waveforms", wave_packets.descriptor(waveforms))
+        header.vlrs.append(laspy.vlrs.known.vlr_factory(about))
     cloud = laspy.LasData(header)
     cloud.points = laspy.ScaleAwarePointRecord.zeros(len(points), header=header)
     cloud.x, cloud.y, cloud.z = points.T
@@ -82,6 +91,8 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     cloud.classification = asprs_classes(fields["label"])
     for name in others:
         cloud[_EXTRA_NAMES.get(name, name)] = fields[name]
+    if waveforms is not None:
+        wave_packets.add_to_points(cloud, contents)
     text = (contents.document or "").encode()
     cloud.evlrs = laspy.vlrs.vlrlist.VLRList([laspy.VLR(USER, RECORD, "frame of tussock", text)])
     with path.open("wb") as file:
@@ -115,7 +126,9 @@ def load(path: Path) -> Contents:
     for name, dtype in FIELD_TYPES.items():
         if name not in fields and own.get(name, name) in names:
             fields[name] = np.asarray(cloud[own.get(name, name)]).astype(dtype)
-    return Contents(fields, document)
+    about = json.loads(document).get("meta", {}).get("waveforms")
+    waveforms = about and wave_packets.read_packets(cloud, path, about["pulse_fwhm_ns"], about["noise"])
+    return Contents(fields, document, waveforms or None)
 
 
 def _check_header(head: bytes, size: int) -> None:
@@ -135,5 +148,12 @@ def _check_header(head: bytes, size: int) -> None:
         raise InputError("its header says more than the file holds; it was cut or is damaged")
 
 
-LAS = Format(".las", "LAS", save, load, exact=False)
+LAS = Format(
+    ".las",
+    "LAS",
+    save,
+    load,
+    exact=False,
+    waveforms=(Beside(wave_packets.beside, wave_packets.save_packets, has_waveforms),),
+)
 LAZ = Format(".laz", "LAZ", save_compressed, load, exact=False)

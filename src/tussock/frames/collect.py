@@ -11,6 +11,7 @@ from tussock.frames.columns import COLUMNS
 from tussock.kernels import loop_kernel
 from tussock.threads import run_on_threads
 from tussock.trace.hit_tables import material_of
+from tussock.trace.packets import NOTHING
 
 __all__ = ["Fired", "collect"]
 
@@ -32,7 +33,10 @@ def collect(
     fired: Fired, slots: Any, tables: Any, block: int, block_counts: NDArray[np.int64], *, keep_misses: bool,
     threads: int,
 ) -> dict[str, NDArray[Any]]:  # fmt: skip
-    """The columns of a frame. ``block_counts`` is the number of returns of every block of pulses."""
+    """The columns of a frame. ``block_counts`` is the number of returns of every block of pulses.
+
+    Radial speeds are those of a world at rest, and where they are measured their deviates.
+    """
     rows = block_counts
     if keep_misses:
         misses = np.add.reduceat(slots.counts == 0, np.arange(0, len(fired.lasers), block)) if len(rows) else rows
@@ -74,6 +78,7 @@ def _fill(
 ) -> None:
     pulses = len(fired.lasers)
     shared_origin = len(fired.origins) == 1
+    measures_speed = slots.speed.shape[1] > 0
     for b in range(worker, len(starts) - 1, workers):
         i = starts[b]
         for p in range(b * block, min(pulses, (b + 1) * block)):
@@ -93,6 +98,7 @@ def _fill(
                     out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan
                     out.xyz[i, 0] = out.xyz[i, 1] = out.xyz[i, 2] = np.nan
                     out.intensity[i] = 0.0
+                    out.signal[i] = out.true_speed[i] = out.speed[i] = np.nan
                     out.object_id[i] = out.placement[i] = 0
                     out.label[i] = out.material[i] = 0
                     out.return_number[i] = out.return_kind[i] = 0
@@ -103,13 +109,21 @@ def _fill(
                         out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.directions[p, a]
                         out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
                     out.intensity[i] = slots.intensity[p, k]
+                    out.signal[i] = slots.signal[p, k]
+                    out.speed[i] = slots.speed[p, k] if measures_speed else np.float32(np.nan)
                     geometry = slots.geometry[p, k]
-                    material = material_of(tables, geometry, slots.primitive[p, k])
-                    label = tables.material_label[material]
-                    out.object_id[i] = tables.geometry_object[geometry]
-                    out.placement[i] = slots.copy[p, k]
-                    out.label[i] = tables.geometry_label[geometry] if label < 0 else label
-                    out.material[i] = material
+                    if geometry == NOTHING:  # noise, or the light of another sensor
+                        out.true_speed[i] = np.nan
+                        out.object_id[i] = out.placement[i] = 0
+                        out.label[i] = out.material[i] = 0
+                    else:
+                        material = material_of(tables, geometry, slots.primitive[p, k])
+                        label = tables.material_label[material]
+                        out.true_speed[i] = 0.0
+                        out.object_id[i] = tables.geometry_object[geometry]
+                        out.placement[i] = slots.copy[p, k]
+                        out.label[i] = tables.geometry_label[geometry] if label < 0 else label
+                        out.material[i] = material
                     out.return_number[i] = k + 1
                     out.return_kind[i] = slots.kind[p, k]
                 i += 1

@@ -25,19 +25,24 @@ COLUMNS: tuple[Column, ...] = (
     Column("laser", "u2", 1, "", "which laser fired, in the sensor's own numbering"),
     Column("azimuth", "f4", 1, "rad", "nominal direction, counter-clockwise from x, sensor frame"),
     Column("elevation", "f4", 1, "rad", "nominal direction, up from the x-y plane, sensor frame"),
-    Column("true_range", "f4", 1, "m", "geometric range of the return, without noise"),
+    Column("true_range", "f4", 1, "m", "range of the return without noise; NaN for one that nothing made"),
     Column("range", "f4", 1, "m", "range as measured: bias, noise and quantisation included"),
     Column("true_xyz", "f4", 3, "m", "point at the true range, sensor frame at the pulse's own time"),
     Column("xyz", "f4", 3, "m", "point at the measured range, sensor frame at the pulse's own time"),
-    Column("intensity", "f4", 1, "", "relative intensity as measured, 1 = a white wall met head-on"),
-    Column("object_id", "u4", 1, "", "id of the object hit, 0 where the pulse had no return"),
+    Column(
+        "intensity", "f4", 1, "", "relative intensity as measured, 1 = a white wall that fills the beam, met head-on"
+    ),
+    Column("object_id", "u4", 1, "", "id of the object hit, 0 where there was none"),
     Column("placement", "u4", 1, "", "which copy of the object's shape was hit"),
     Column("label", "u2", 1, "", "class label of what was hit"),
     Column("material", "u2", 1, "", "index into the frame's list of materials"),
     Column("return_number", "u1", 1, "", "1 for the pulse's first reported return; 0 where it had none"),
     Column("return_count", "u1", 1, "", "how many returns the pulse reported"),
     Column("return_kind", "u1", 1, "", "which return this is: see KINDS"),
+    Column("signal", "f4", 1, "", "received signal over the receiver's noise; NaN where its sensitivity is not known"),
+    Column("true_speed", "f4", 1, "m/s", "radial speed of what was met, away from the sensor; NaN where nothing was"),
+    Column("speed", "f4", 1, "m/s", "radial speed as measured; NaN where the sensor measures none"),
 )
 
-KINDS: tuple[str, ...] = ("none", "strongest", "last", "first", "echo")
+KINDS: tuple[str, ...] = ("none", "strongest", "last", "first", "echo", "second")
 """names of the values of `return_kind`"""

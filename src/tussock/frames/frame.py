@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from tussock.arrays import shown
 from tussock.errors import InputError, nearest
 from tussock.frames.columns import COLUMNS
+from tussock.frames.waveforms import Waveforms
 from tussock.poses import Trajectory
 
 __all__ = ["Frame"]
@@ -41,16 +42,23 @@ class Frame:
     return_number: NDArray[np.uint8]
     return_count: NDArray[np.uint8]
     return_kind: NDArray[np.uint8]
+    # What is not measured everywhere: NaN where it is not given.
+    signal: NDArray[np.float32] = None  # type: ignore[assignment]
+    true_speed: NDArray[np.float32] = None  # type: ignore[assignment]
+    speed: NDArray[np.float32] = None  # type: ignore[assignment]
     meta: dict[str, Any] = field(default_factory=dict)
     """plain data, ready for JSON: version, seed, sensor settings, frame index and start time, number of
     pulses fired, names of objects, labels and materials"""
     trajectory: Trajectory | None = None
     """``T_world_sensor`` over the frame, where it is known"""
+    waveforms: Waveforms | None = None
+    """the received signal of every pulse, where it was asked for"""
 
     def __post_init__(self) -> None:
         rows = len(self.time)
         for column in COLUMNS:
-            array = np.asarray(getattr(self, column.name), column.dtype)
+            given = getattr(self, column.name)
+            array = np.full(rows, np.nan, column.dtype) if given is None else np.asarray(given, column.dtype)
             shape = (rows,) if column.width == 1 else (rows, column.width)
             if array.shape != shape:
                 raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
@@ -83,7 +91,7 @@ class Frame:
     def select(self, rows: Any) -> Frame:
         """The chosen rows (a mask or indices) as a frame of their own."""
         kept = {name: array[rows] for name, array in self.columns.items()}
-        return Frame(**kept, meta=self.meta, trajectory=self.trajectory)
+        return Frame(**kept, meta=self.meta, trajectory=self.trajectory, waveforms=self.waveforms)
 
     def world_xyz(self, *, true: bool = False) -> NDArray[np.float64]:
         """Points in the world [m], shape (n, 3), each moved by the pose of the sensor at its own time."""

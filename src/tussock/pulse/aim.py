@@ -7,14 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tussock.elementary import exponential
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
 from tussock.pulse.tables import Firing, PoseTable
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_ray", "load_lanes", "standing_pose", "stencil_ray",
-           "wandered"]  # fmt: skip
+__all__ = [
+    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_place", "load_lanes", "ray_through",
+    "standing_pose", "stencil_ray", "wandered",
+]  # fmt: skip
 
 _POINTING = int(Purpose.POINTING)
 _BEAM_SAMPLE = int(Purpose.BEAM_SAMPLE)
@@ -175,24 +178,28 @@ def standing_pose(poses: PoseTable) -> Array:
 
 @inline_kernel
 def load_lanes(
-    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real
+    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real, weights: Array
 ) -> None:  # fmt: skip
-    """Fill the packet with sub-ray ``k`` of every lane, up to ``reach`` [m]."""
+    """Fill the packet with sub-ray ``k`` of every lane, up to ``reach`` [m]; ``weights`` get what each carries."""
     if firing.spot != 0:
-        _load_drawn(packet, aim, firing, k, first, chance, reach)
+        _load_drawn(packet, aim, firing, k, first, chance, reach, weights)
     else:
         c0, c1, c2 = firing.stencil[k, 0], firing.stencil[k, 1], firing.stencil[k, 2]
         for l in range(LANES):
             load_ray(packet, l, stencil_ray(_axes_at(aim, l), c0, c1, c2, reach), NOTHING)
+        for l in range(LANES):
+            weights[l] = firing.weights[k]
 
 
 @loop_kernel
 def _load_drawn(
-    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real
+    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real, weights: Array
 ) -> None:  # fmt: skip
     for l in range(LANES):
         words = random_words(chance, first + l, k, _BEAM_SAMPLE)
-        load_ray(packet, l, drawn_ray(_axes_at(aim, l), firing, words[0], words[1], reach), NOTHING)
+        h, w = drawn_place(firing, words[0], words[1])
+        weights[l] = firing.weights[k] * exponential(-firing.fall * (h * h + w * w))
+        load_ray(packet, l, ray_through(_axes_at(aim, l), firing, h, w, reach), NOTHING)
 
 
 @inline_kernel
@@ -218,14 +225,18 @@ def stencil_ray(axes: Axes, c0: Real, c1: Real, c2: Real, reach: Real) -> Ray:
 
 
 @inline_kernel
-def drawn_ray(axes: Axes, firing: Firing, word0: Whole, word1: Whole, reach: Real) -> Ray:
-    """A sub-ray drawn evenly over the spot from two random words."""
+def drawn_place(firing: Firing, word0: Whole, word1: Whole) -> tuple[Real, Real]:
+    """A place on the unit spot, drawn evenly from two random words."""
     u, v = uniform(word0), uniform(word1)
     if firing.spot == 1:
         radius, angle = np.float32(math.sqrt(u)), np.float32(2.0 * math.pi) * v
-        h, w = radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
-    else:
-        h, w = np.float32(2.0) * u - np.float32(1.0), np.float32(2.0) * v - np.float32(1.0)
+        return radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+    return np.float32(2.0) * u - np.float32(1.0), np.float32(2.0) * v - np.float32(1.0)
+
+
+@inline_kernel
+def ray_through(axes: Axes, firing: Firing, h: Real, w: Real, reach: Real) -> Ray:
+    """The sub-ray through a place on the unit spot."""
     h, w = h * firing.half_width, w * firing.half_height
     unit = np.float32(1.0) / np.float32(math.sqrt(np.float32(1.0) + h * h + w * w))
     return Ray(

@@ -17,11 +17,10 @@ import numpy as np
 
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.tables import Hits, Scanning, Waiting
+from tussock.pulse.tables import Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
 from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION, HitTables
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
-from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.ray import SKIN, Hit, Ray
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
@@ -36,7 +35,7 @@ class Travel(NamedTuple):
     """What a ray has behind it."""
 
     energy: Real
-    """share of the pulse that it carries"""
+    """share of the sub-ray that it carries"""
     path: Real
     """[m] optical path so far"""
     refractive: Real
@@ -72,11 +71,10 @@ def anything_goes_on(tables: HitTables, packet: Packet, lanes: int) -> bool:
 
 
 @loop_kernel
-def follow_lanes(
-    scanning: Scanning, packet: Packet, first: int, lanes: int, hits: Hits, waiting: Waiting, walk: VolumeWalk
-) -> None:
+def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
     """Follow the rays of a traced and scattered packet until none is left; the packet is used for them."""
     around, receiving = scanning.around, scanning.receiving
+    packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
     start = Travel(np.float32(1.0), np.float32(0.0), np.float32(1.0), np.float32(0.0))
     count = 0
     for l in range(lanes):
@@ -95,12 +93,13 @@ def follow_lanes(
             load_ray(packet, l, _ray_in(waiting.taken[l]), NOTHING)
         trace_surfaces(around, packet)
         if len(around.volumes.model) > 0:
-            trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, walk)
+            trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, scratch.walk)
         for l in range(taken):
             ray, hit, travel = ray_at(packet, l), hit_at(packet, l), _travel_in(waiting.taken[l])
             if hit.material >= 0:
                 path = travel.path + hit.distance * travel.refractive
-                back = travel.energy * returned_energy(around, receiving, ray, hit, path)
+                share = scratch.weights[waiting.owners[l]] * travel.energy
+                back = share * returned_energy(around, receiving, ray, hit, path)
                 if back > np.float32(0.0):
                     add_hit(hits, waiting.owners[l], path, back, hit)
                 count = _go_on(scanning, packet, l, travel, waiting.owners[l], waiting, count)

@@ -8,7 +8,8 @@ Pulses go through in groups of sixteen, one a lane of Embree's packets, in firin
     scatter   what comes back from it
     respond   scattered ranges, and what stands behind, where the surface stands for a plant
     follow    what goes on from mirrors and glass
-    receive   which hits become returns, and what is measured of them
+    listen    which echoes the hits make, what is measured of each, and which are reported
+              (or receive: the same for hits one by one)
 
 Each step is a file of its own here; the physics is in `tussock.signal`. A group always holds the same pulses,
 however the work is cut into blocks and threads, so the results have the same bits.
@@ -21,9 +22,11 @@ import numpy as np
 from tussock.kernels import Array, kernel, loop_kernel
 from tussock.pulse.aim import AIM_ROWS, aim_lanes, aim_origins, load_lanes, standing_pose
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, new_waiting
+from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
-from tussock.pulse.reflect import scatter_lanes
-from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_hits
+from tussock.pulse.record import record_lanes
+from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
+from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
@@ -48,6 +51,8 @@ def pulse_loop(worker: int, workers: int, block: int, scanning: Scanning, slots:
         np.arange(LANES),
         hits,
         new_chosen(len(hits.ranges)),
+        new_heard(len(hits.ranges)),
+        np.zeros(LANES, np.float32),
         new_waiting(),
         new_volume_walk(),
     )
@@ -73,14 +78,21 @@ def _fire(
                 for l in range(LANES):
                     scratch.pulses[l] = first + l
             for k in range(rays):
-                load_lanes(packet, scratch.aim, firing, k, first, chance, receiving.max_range)
+                load_lanes(packet, scratch.aim, firing, k, first, chance, receiving.max_range, scratch.weights)
                 trace_surfaces(around, packet)
                 if filled:
                     trace_volumes(around, packet, lanes, scratch.pulses, chance, scratch.walk)
-                scatter_lanes(around, receiving, packet, k, hits)
+                scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
                 if responds:
                     respond_lanes(scanning, scratch, k, first, lanes, dual)
                 if bends and anything_goes_on(around.tables, packet, lanes):
-                    follow_lanes(scanning, packet, first, lanes, hits, scratch.waiting, scratch.walk)
-            found += receive_lanes(scanning, first, hits, scratch.chosen, slots)
+                    follow_lanes(scanning, scratch, first, lanes)
+            used = rows_in_use(hits, rays)
+            if receiving.echoes:
+                found += listen_lanes(scanning, first, used, lanes, hits, scratch.heard, slots)
+                if len(slots.recording.samples) > 0:
+                    record_lanes(scanning, first, used, lanes, hits, scratch.heard, slots.recording)
+            else:
+                found += receive_lanes(scanning, first, used, hits, scratch.chosen, slots)
+            clear_added(hits, rays, used)
         block_counts[b] = found

@@ -1,4 +1,4 @@
-"""From the hits of a pulse to its returns, and from a return to what is measured.
+"""From the hits of a pulse to its returns, hit by hit as Goodin et al. have it, and what is measured of a return.
 
 Sixteen lanes at a time, one return after the other: choose it, draw its noise, measure it, report it. Each step is
 a short loop over the lanes.
@@ -11,28 +11,22 @@ import numpy as np
 from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
 from tussock.pulse.tables import Chosen, Hits, Receiving, Scanning, Slots
 from tussock.randomness import Chance, Purpose, random_words, uniform
+from tussock.signal.choice import ALL, FIRST, KIND_ECHO, KIND_FIRST, KIND_LAST, KIND_STRONGEST, LAST
 from tussock.signal.folding import folded
 from tussock.signal.range_noise import deviate, noisy_range, quantised
 from tussock.signal.returns import Window, first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
 
-__all__ = ["MODES", "receive_lanes"]
+__all__ = ["receive_lanes"]
 
-MODES = ("strongest", "last", "first", "strongest+last", "all")
-_STRONGEST, _LAST, _FIRST, _BOTH, _ALL = range(5)
-_KIND_STRONGEST, _KIND_LAST, _KIND_FIRST, _KIND_ECHO = np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)
 _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 
 
-@inline_kernel
-def receive_lanes(scanning: Scanning, first: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
-    """Turn the hits of sixteen pulses into their returns; how many there are. Leaves no extra hits behind."""
+@loop_kernel
+def receive_lanes(scanning: Scanning, first: int, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
+    """Turn the hits of sixteen pulses, in the first ``used`` rows, into their returns; how many there are."""
     receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
     rays, lanes = len(scanning.firing.stencil), min(LANES, len(lasers) - first)
-    used = rays
-    if len(hits.ranges) > rays:
-        for l in range(LANES):
-            used = max(used, hits.used[l])
     for l in range(lanes):
         slots.counts[first + l] = 0
     found = 0
@@ -44,12 +38,6 @@ def receive_lanes(scanning: Scanning, first: int, hits: Hits, chosen: Chosen, sl
             _drop(receiving, chance, first, chosen)
         _measure(receiving, lasers, first, lanes, chosen)
         found += _report(receiving, first, lanes, hits, chosen, kind, slots)
-    for k in range(rays, used):
-        for l in range(LANES):
-            hits.energies[k, l] = np.float32(0.0)
-    if used > rays:
-        for l in range(LANES):
-            hits.used[l] = rays
     return found
 
 
@@ -59,24 +47,24 @@ def _choose(receiving: Receiving, ranges: Array, energies: Array, chosen: Chosen
     window = receiving.window
     for l in range(LANES):
         chosen.draw_numbers[l], chosen.earlier[l] = choice, chosen.ranges[l]
-    if receiving.mode == _FIRST:
+    if receiving.mode == FIRST:
         for l in range(LANES):
             chosen.rows[l], chosen.ranges[l], chosen.energies[l] = first_return(ranges, energies, l, window, rays)
-        return _KIND_FIRST
-    if receiving.mode == _ALL:
+        return KIND_FIRST
+    if receiving.mode == ALL:
         for l in range(LANES):
             _next_echo(ranges, energies, chosen, l, window, rays, choice)
-        return _KIND_ECHO
-    if receiving.mode == _LAST or choice == 1:
+        return KIND_ECHO
+    if receiving.mode == LAST or choice == 1:
         last_hits(ranges, energies, window, chosen)
         if choice == 1:
             for l in range(LANES):
                 # Strongest and last may be one and the same echo: it is measured once, and reported twice or lost.
                 same = chosen.ranges[l] == chosen.earlier[l]
                 chosen.draw_numbers[l] = np.uint32(0) if same else np.uint32(1)
-        return _KIND_LAST
+        return KIND_LAST
     strongest_hits(ranges, energies, window, chosen)
-    return _KIND_STRONGEST
+    return KIND_STRONGEST
 
 
 @loop_kernel
@@ -143,6 +131,7 @@ def _report(receiving: Receiving, first: int, lanes: int, hits: Hits, chosen: Ch
             slots.true_range[pulse, slot] = chosen.ranges[l]
             slots.range[pulse, slot] = chosen.measured[l]
             slots.intensity[pulse, slot] = quantised(energy, receiving.intensity_step)
+            slots.signal[pulse, slot] = np.float32(np.nan)
             slots.geometry[pulse, slot] = hits.ids[0, row, l]
             slots.primitive[pulse, slot] = hits.ids[1, row, l]
             slots.copy[pulse, slot] = hits.ids[2, row, l]

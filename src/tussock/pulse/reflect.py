@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import Real, inline_kernel
+from tussock.kernels import Array, Real, inline_kernel
 from tussock.pulse.tables import Hits, Receiving
 from tussock.signal.detection import detected
 from tussock.signal.loss import after_loss
@@ -14,7 +14,7 @@ from tussock.trace.packets import LANES, Packet, hit_at, ray_at
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.surroundings import Surroundings
 
-__all__ = ["add_hit", "returned_energy", "scatter_lanes"]
+__all__ = ["add_hit", "clear_added", "returned_energy", "rows_in_use", "scatter_lanes"]
 
 
 @inline_kernel
@@ -31,12 +31,14 @@ def returned_energy(around: Surroundings, receiving: Receiving, ray: Ray, hit: H
         energy = lambert(optics[DIFFUSE], cosine) + glint(optics[SPECULAR], optics[SHININESS], optics[RETRO], cosine)
     if not detected(reflectivity, path, receiving.limit):
         return np.float32(0.0)
-    return after_loss(energy, path, receiving.spreading_reference, receiving.extinction)
+    return after_loss(energy, path, receiving.loss_reference, receiving.extinction)
 
 
 @inline_kernel
-def scatter_lanes(around: Surroundings, receiving: Receiving, packet: Packet, k: int, hits: Hits) -> None:
-    """Path and energy of the hit of every lane, and what was hit, into row ``k``."""
+def scatter_lanes(
+    around: Surroundings, receiving: Receiving, packet: Packet, k: int, weights: Array, hits: Hits
+) -> None:
+    """Path and energy of the hit of every lane, and what was hit, into row ``k``; ``weights`` are those of the rays."""
     tables = around.tables
     # Short loops over few arrays each: these become vector code.
     for l in range(LANES):
@@ -47,13 +49,10 @@ def scatter_lanes(around: Surroundings, receiving: Receiving, packet: Packet, k:
         hits.ids[1, k, l] = hit_at(packet, l).primitive
     for l in range(LANES):
         hits.ids[2, k, l] = hit_at(packet, l).copy
-    if (
-        tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0)
-        or receiving.spreading_reference > np.float32(0.0) or receiving.extinction > np.float32(0.0)
-    ):  # fmt: skip
+    if tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0):
         for l in range(LANES):
-            hit = hit_at(packet, l)
-            hits.energies[k, l] = returned_energy(around, receiving, ray_at(packet, l), hit, hit.distance)
+            ray, hit = ray_at(packet, l), hit_at(packet, l)
+            hits.energies[k, l] = weights[l] * returned_energy(around, receiving, ray, hit, hit.distance)
         return
     # The usual case by itself.
     for l in range(LANES):
@@ -62,7 +61,12 @@ def scatter_lanes(around: Surroundings, receiving: Receiving, packet: Packet, k:
     for l in range(LANES):
         ray, hit = ray_at(packet, l), hit_at(packet, l)
         cosine = cos_incidence(ray.dx, ray.dy, ray.dz, hit.nx, hit.ny, hit.nz)
-        hits.energies[k, l] = lambert(hits.energies[k, l], cosine)
+        hits.energies[k, l] = weights[l] * lambert(hits.energies[k, l], cosine)
+    if receiving.loss_reference > np.float32(0.0) or receiving.extinction > np.float32(0.0):
+        for l in range(LANES):
+            hits.energies[k, l] = after_loss(
+                hits.energies[k, l], hits.ranges[k, l], receiving.loss_reference, receiving.extinction
+            )
 
 
 @inline_kernel
@@ -73,3 +77,24 @@ def add_hit(hits: Hits, lane: int, path: Real, energy: Real, hit: Hit) -> None:
         hits.ranges[at, lane], hits.energies[at, lane] = path, energy
         hits.ids[0, at, lane], hits.ids[1, at, lane], hits.ids[2, at, lane] = hit.geometry, hit.primitive, hit.copy
         hits.used[lane] = at + 1
+
+
+@inline_kernel
+def rows_in_use(hits: Hits, rays: int) -> int:
+    """How many rows of hits any lane uses."""
+    used = rays
+    if len(hits.ranges) > rays:
+        for l in range(LANES):
+            used = max(used, hits.used[l])
+    return used
+
+
+@inline_kernel
+def clear_added(hits: Hits, rays: int, used: int) -> None:
+    """Leave no hits behind but those of the sub-rays, which the next group overwrites."""
+    for k in range(rays, used):
+        for l in range(LANES):
+            hits.energies[k, l] = np.float32(0.0)
+    if used > rays:
+        for l in range(LANES):
+            hits.used[l] = rays

@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 
 from tussock.kernels import kernel
 from tussock.randomness import Chance
+from tussock.signal.compact import Gathered, Peaks
 from tussock.signal.detection import Limit
+from tussock.signal.echoes import ECHOES, Echoes, PulseHits
 from tussock.signal.returns import Window
+from tussock.signal.waveform import NODES
 from tussock.trace.packets import LANES, Packet
 from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "Chosen", "Firing", "Hits", "PoseTable", "Receiving", "Scanning", "Scratch", "Slots", "Waiting", "new_chosen",
-    "new_hits",
+    "Chosen", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "Waiting", "new_chosen", "new_heard", "new_hits",
 ]  # fmt: skip
 
 
@@ -34,6 +37,10 @@ class Firing(NamedTuple):
     """shape (n,)"""
     stencil: NDArray[np.float32]
     """share of the axis, of left and of up in every sub-ray's unit direction, shape (sub-rays, 3)"""
+    weights: NDArray[np.float32]
+    """what every sub-ray carries of the pulse, shape (sub-rays,); 1 for a receiver that looks at hits one by one"""
+    fall: np.float32
+    """a sub-ray that is drawn carries exp(−fall·ρ²) of its weight, ρ its place between axis and edge; 0: all of it"""
     spot: int
     """0: the stencil; 1: a round spot, 2: a square spot sampled afresh for every pulse"""
     half_width: np.float32
@@ -56,11 +63,39 @@ class PoseTable(NamedTuple):
     """(x, y, z, w), neighbours in the same hemisphere, shape (k, 4)"""
 
 
+class Listening(NamedTuple):
+    """What a receiver of echoes does; see `tussock.signal`."""
+
+    sigma: np.float32
+    """[m] of the pulse"""
+    separation: np.float32
+    """[m]"""
+    scale: np.float32
+    """signal-to-noise ratio of a white wall one metre away; 0: not known, every echo is seen"""
+    exponent: np.float32
+    threshold: np.float32
+    floor: np.float32
+    """[m²] of the range noise, and so the next two"""
+    shot: np.float32
+    thermal: np.float32
+    ceiling: np.float32
+    full: np.float32
+    walk: np.float32
+    """[m] σ of the pulse times the share of the range walk that is left"""
+    calibrated: np.float32
+    """[σ] leading edge of the signal that the walk is calibrated with"""
+    false_alarms: np.float32
+    interference: np.float32
+
+
 class Receiving(NamedTuple):
     """What the receiver does; see `tussock.sensors.receiver` and `tussock.sensors.noise`."""
 
+    echoes: bool
+    """whether it looks for echoes in the waveform, or at hits one by one"""
     mode: int
-    """place in `tussock.pulse.receive.MODES`"""
+    """place in `tussock.signal.choice.MODES`"""
+    listening: Listening
     window: Window
     min_range: np.float32
     max_range: np.float32
@@ -68,6 +103,9 @@ class Receiving(NamedTuple):
     intensity_step: np.float32
     min_intensity: np.float32
     spreading_reference: np.float32
+    """[m] that intensities are given for, where the sensor does not make up for the distance"""
+    loss_reference: np.float32
+    """[m] that the energies of hits are given for; 0: as if there were no distance"""
     extinction: np.float32
     limit: Limit
     backfolding: bool
@@ -126,6 +164,34 @@ class Chosen(NamedTuple):
     """mode all: how many hits are in order"""
 
 
+class Heard(NamedTuple):
+    """What a receiver of echoes makes of sixteen pulses; but for the first three, shape (echoes, lanes)."""
+
+    gathered: Gathered
+    peaks: Peaks
+    pulse_hits: PulseHits
+    echoes: Echoes
+    ranges: NDArray[np.float32]
+    """[m] as measured"""
+    intensities: NDArray[np.float32]
+    signals: NDArray[np.float32]
+    """−1 for an echo that is lost"""
+    speed_draws: NDArray[np.float32]
+    """deviates of the radial speed"""
+    draws: NDArray[np.float32]
+    """deviates of range and signal of the echo that is measured, shape (2, lanes)"""
+    words: NDArray[np.uint32]
+    """what they are drawn from, shape (4, lanes)"""
+    ratios: NDArray[np.float32]
+    """signal-to-noise ratio of the echo that is measured, shape (lanes,), and so the rest"""
+    sigmas: NDArray[np.float32]
+    """[m]"""
+    walks: NDArray[np.float32]
+    """[m]"""
+    biases: NDArray[np.float32]
+    """[m]"""
+
+
 class Waiting(NamedTuple):
     """The stack of rays still to be traced; see `tussock.pulse.follow`."""
 
@@ -156,8 +222,25 @@ class Scratch(NamedTuple):
     """number of every lane's pulse, where volumes ask for it"""
     hits: Hits
     chosen: Chosen
+    heard: Heard
+    weights: NDArray[np.float32]
+    """what the sub-ray of every lane carries of its pulse"""
     waiting: Waiting
     walk: VolumeWalk
+
+
+class Recording(NamedTuple):
+    """Room for the waveforms of every pulse; no rows where none are asked for."""
+
+    starts: NDArray[np.float32]
+    """[m] of the first sample, NaN where nothing came back, shape (n,)"""
+    samples: NDArray[np.float32]
+    """shape (n, samples)"""
+    step: np.float32
+    """[m] from one sample to the next"""
+    lead: np.float32
+    """[m] before the nearest hit"""
+    noisy: bool
 
 
 class Slots(NamedTuple):
@@ -168,10 +251,15 @@ class Slots(NamedTuple):
     true_range: NDArray[np.float32]
     range: NDArray[np.float32]
     intensity: NDArray[np.float32]
+    signal: NDArray[np.float32]
+    """over the noise, where that is known"""
+    speed: NDArray[np.float32]
+    """deviates of the radial speed; shape (n, 0) where none is measured"""
     geometry: NDArray[np.uint32]
     primitive: NDArray[np.uint32]
     copy: NDArray[np.uint32]
     kind: NDArray[np.uint8]
+    recording: Recording
 
 
 @kernel
@@ -202,3 +290,27 @@ def new_chosen(rows: int) -> Chosen:
         begins=np.zeros(LANES, np.int64),
         ends=np.zeros(LANES, np.int64),
     )
+
+
+@kernel
+def new_heard(rows: int) -> Heard:
+    """Room for the echoes of every lane, out of ``rows`` hits."""
+    f4 = np.float32
+    return Heard(
+        Gathered(
+            np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4),
+            np.zeros(LANES, f4), np.zeros(LANES, np.int32), np.zeros(LANES, f4),
+        ),
+        Peaks(np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4)),
+        PulseHits(
+            np.zeros(rows, f4), np.zeros(rows, f4), np.zeros(rows, np.int32), np.zeros(rows, np.uint64),
+            np.zeros(NODES, f4), np.zeros(NODES, f4), np.zeros(NODES, f4), np.zeros(NODES, f4),
+        ),
+        Echoes(
+            np.ones((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), np.int32),
+            np.zeros(LANES, np.int64),
+        ),
+        np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4),
+        np.zeros((ECHOES, LANES), f4), np.zeros((2, LANES), f4), np.zeros((4, LANES), np.uint32),
+        np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4),
+    )  # fmt: skip

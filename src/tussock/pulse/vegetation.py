@@ -61,14 +61,14 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lane
             second.masks[l] = NOTHING
             looking = True
         else:
-            hits.ranges[k, l] = scattered_range(hits.ranges[k, l], error, np.float32(math.inf), receiving.min_range)
+            _scatter(scanning, hits, error, np.float32(math.inf), k, l)
     if looking:
         _trace_behind(scanning, packet, second, lanes)
         if len(scanning.around.volumes.model) > 0:
             trace_volumes(scanning.around, second, lanes, scratch.pulses, scanning.chance, scratch.walk)
         for l in range(lanes):
             if second.masks[l] != 0:
-                _settle(scanning, second, hits, errors[_ERROR, l], k, l, dual)
+                _settle(scanning, scratch, errors[_ERROR, l], k, l, dual)
 
 
 @inline_kernel
@@ -112,12 +112,22 @@ def _trace_behind(scanning: Scanning, packet: Packet, second: Packet, lanes: int
 
 
 @inline_kernel
-def _settle(scanning: Scanning, second: Packet, hits: Hits, error: Real, k: int, l: int, dual: bool) -> None:
+def _settle(scanning: Scanning, scratch: Scratch, error: Real, k: int, l: int, dual: bool) -> None:
     """The scattered range of lane ``l``, and in modes with several returns what stands behind as one more hit."""
-    ray, hit, receiving = ray_at(second, l), hit_at(second, l), scanning.receiving
+    ray, hit, hits = ray_at(scratch.second, l), hit_at(scratch.second, l), scratch.hits
     found = hit.material >= 0
     behind = hit.distance if found else np.float32(math.inf)
-    hits.ranges[k, l] = scattered_range(hits.ranges[k, l], error, behind, receiving.min_range)
+    _scatter(scanning, hits, error, behind, k, l)
     if dual and found:
-        energy = returned_energy(scanning.around, receiving, ray, hit, behind)
+        energy = scratch.weights[l] * returned_energy(scanning.around, scanning.receiving, ray, hit, behind)
         add_hit(hits, l, behind, min(energy, hits.energies[k, l]), hit)
+
+
+@inline_kernel
+def _scatter(scanning: Scanning, hits: Hits, error: Real, behind: Real, k: int, l: int) -> None:
+    """Move the hit of lane ``l`` by its range error, and its energy to what it has from there."""
+    receiving, before = scanning.receiving, hits.ranges[k, l]
+    after = scattered_range(before, error, behind, receiving.min_range)
+    hits.ranges[k, l] = after
+    if receiving.loss_reference > np.float32(0.0) and after > np.float32(0.0):
+        hits.energies[k, l] *= (before / after) * (before / after)

@@ -4,15 +4,23 @@ Sub-rays leave from the pulse's origin through points of the plane one metre ahe
 ``d + h_k·left + v_k·up``. Stencils with nine rays follow Goodin et al. (2018), section 3.2.1: the centre and
 eight points on a ring of radius √2·tan(γ/2)/4 for a circular spot. That is 0.35 of the spot's radius tan(γ/2);
 `full` puts the ring on the edge of the spot instead.
+
+The light is not the same all over the spot: flat it is what a bar of a laser diode images, Gaussian what a fibre or a
+single mode does. A Gaussian spot is given to where its light has fallen to 1/e² (ISO 11146), and sub-ray k carries
+exp(−2ρ²) of it, ρ its distance from the axis as a share of that radius. All weights of a pulse make 1.
+
+A halo is what optics and window scatter around the beam, a small share of the light over a wide angle. A bright
+reflector beside the beam answers to it: that is blooming.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tussock.settings import Settings
 
@@ -35,21 +43,64 @@ class Beam(Settings):
     """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; sequence: any number
     of points spread evenly over the spot; random: the same, sampled anew for every pulse"""
 
+    profile: Literal["flat", "gaussian"] = "flat"
+    """how the light is spread over the spot; gaussian: the divergence is that at 1/e² of the axis"""
+    halo_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    """share of the light that is scattered around the beam; 0: none"""
+    halo_mrad: Annotated[float, Field(gt=0.0, lt=1500.0)] = 20.0
+    """full angle of the halo, edge to edge [mrad]"""
+    halo_rays: Annotated[int, Field(ge=1, le=256)] = 16
+    """sub-rays that sample the halo, besides the beam's own"""
+
+    @model_validator(mode="after")
+    def _halo_of_a_fixed_stencil(self) -> Beam:
+        if self.halo_share > 0 and self.sampling == "random":
+            raise ValueError("halo_share goes with a sampling that is the same for every pulse, not with 'random'")
+        return self
+
     @property
     def half_sizes(self) -> tuple[float, float]:
         """Half the width and half the height of the spot one metre ahead [m]: tan(γ/2)."""
         across, up = self.divergence_horizontal_mrad, self.divergence_vertical_mrad
         return float(np.tan(across * 5e-4)), float(np.tan(up * 5e-4))
 
+    @property
+    def all_rays(self) -> int:
+        """Sub-rays of a pulse, those of the halo included."""
+        return self.rays + (self.halo_rays if self.halo_share > 0 else 0)
+
     def stencil(self) -> NDArray[np.float32]:
-        """Offsets (horizontal, vertical) of the sub-rays one metre ahead [m], shape (rays, 2)."""
-        half = np.array(self.half_sizes)
+        """Offsets (horizontal, vertical) of the sub-rays one metre ahead [m], shape (all_rays, 2)."""
+        offsets = self._spot() * np.array(self.half_sizes)
+        if self.halo_share > 0:
+            halo = spread_over_spot("circle", _additive_sequence(self.halo_rays)) * np.tan(self.halo_mrad * 5e-4)
+            offsets = np.concatenate([offsets, halo])
+        return offsets.astype(np.float32)
+
+    def weights(self) -> NDArray[np.float32]:
+        """The share of the pulse that each sub-ray carries, shape (all_rays,); they make 1."""
+        weights = np.ones(self.rays)
+        if self.profile == "gaussian" and self.sampling != "random":
+            weights = np.exp(-2.0 * (self._spot() ** 2).sum(1))
+        weights *= (1.0 - self.halo_share) / (weights.sum() if self.sampling != "random" else self._drawn_sum())
+        if self.halo_share > 0:
+            weights = np.concatenate([weights, np.full(self.halo_rays, self.halo_share / self.halo_rays)])
+        return weights.astype(np.float32)
+
+    def _drawn_sum(self) -> float:
+        """What places drawn evenly over the spot weigh together on average, where each weighs exp(−2ρ²)."""
+        if self.profile == "flat":
+            return float(self.rays)
+        along = math.sqrt(math.pi / 8) * math.erf(math.sqrt(2))  # the mean of exp(−2x²) over 0 to 1
+        return self.rays * (along**2 if self.shape == "rectangle" else (1 - math.exp(-2)) / 2)
+
+    def _spot(self) -> NDArray[np.float64]:
+        """The sub-rays on the unit spot, shape (rays, 2)."""
         if self.rays == 1:
-            return np.zeros((1, 2), np.float32)
+            return np.zeros((1, 2))
         if self.rays == 9 and self.sampling in ("stencil", "full"):
-            reach = np.sqrt(2) / 4 if self.sampling == "stencil" else 1.0
-            return (_nine_points(self.shape) * half * reach).astype(np.float32)
-        return (spread_over_spot(self.shape, _additive_sequence(self.rays)) * half).astype(np.float32)
+            return _nine_points(self.shape) * (np.sqrt(2) / 4 if self.sampling == "stencil" else 1.0)
+        return spread_over_spot(self.shape, _additive_sequence(self.rays))
 
 
 def _nine_points(shape: str) -> NDArray[np.float64]:

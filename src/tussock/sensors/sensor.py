@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tussock.errors import InputError
 from tussock.sensors.beam import Beam
@@ -20,6 +20,7 @@ from tussock.sensors.patterns.table import TablePattern
 from tussock.sensors.patterns.two_blocks import TwoBlocksPattern
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.receiver import Receiver
+from tussock.sensors.waveform import WaveformSettings
 from tussock.settings import Settings
 
 __all__ = ["AnyPattern", "Sensor"]
@@ -49,10 +50,18 @@ class Sensor(Settings):
     beam: Beam = Beam()
     receiver: Receiver = Receiver()
     noise: Noise = Noise()
+    waveform: WaveformSettings = WaveformSettings()
+    """what is kept where the full waveform is asked for"""
     imu: Imu | None = None
     """the inertial sensor inside, where there is one"""
     sources: dict[str, str] = Field(default_factory=dict)
     """where each group of numbers comes from"""
+
+    @model_validator(mode="after")
+    def _speed_of_an_echo(self) -> Sensor:
+        if self.noise.speed_sigma_m_s is not None and self.receiver.model != "echoes":
+            raise ValueError("noise.speed_sigma_m_s needs receiver.model = 'echoes'")
+        return self
 
     @property
     def frame_period(self) -> float:

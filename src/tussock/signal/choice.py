@@ -21,12 +21,15 @@ import numpy as np
 
 from tussock.kernels import loop_kernel
 
-__all__ = ["KIND_ECHO", "KIND_FIRST", "KIND_LAST", "KIND_SECOND", "KIND_STRONGEST", "MODES", "choose", "pair_of"]
+__all__ = [
+    "ALL", "FIRST", "KIND_ECHO", "KIND_FIRST", "KIND_LAST", "KIND_SECOND", "KIND_STRONGEST", "LAST", "MODES", "choose",
+    "pair_of",
+]  # fmt: skip
 
 MODES = (
     "strongest", "last", "first", "second", "strongest+last", "first+last", "first+strongest", "strongest+second", "all",
 )  # fmt: skip
-_STRONGEST, _LAST, _FIRST, _SECOND, _STRONGEST_LAST, _FIRST_LAST, _FIRST_STRONGEST, _STRONGEST_SECOND, _ALL = range(9)
+_STRONGEST, LAST, FIRST, _SECOND, _STRONGEST_LAST, _FIRST_LAST, _FIRST_STRONGEST, _STRONGEST_SECOND, ALL = range(9)
 KIND_STRONGEST, KIND_LAST, KIND_FIRST, KIND_ECHO, KIND_SECOND = (np.uint8(kind) for kind in range(1, 6))
 """places in `tussock.frames.columns.KINDS`"""
 
@@ -52,14 +55,17 @@ def choose(signals: Any, ranges: Any, count: int, lane: int, kind: Any, besides:
 @loop_kernel
 def pair_of(signals: Any, ranges: Any, count: int, lane: int, mode: int) -> Any:
     """The one or two echoes that a mode reports, and their kinds: (echo, kind, echo, kind), −1 for no echo."""
+    if count == 1 and mode <= FIRST:  # by far the most pulses have one echo
+        kind = KIND_STRONGEST if mode == _STRONGEST else KIND_LAST if mode == LAST else KIND_FIRST
+        return 0 if signals[0, lane] >= np.float32(0.0) else -1, kind, -1, kind
     strongest = choose(signals, ranges, count, lane, KIND_STRONGEST, -1)
     if strongest < 0:
         return -1, KIND_STRONGEST, -1, KIND_STRONGEST
     if mode == _STRONGEST:
         return strongest, KIND_STRONGEST, -1, KIND_STRONGEST
-    if mode == _LAST:
+    if mode == LAST:
         return choose(signals, ranges, count, lane, KIND_LAST, -1), KIND_LAST, -1, KIND_LAST
-    if mode == _FIRST:
+    if mode == FIRST:
         return choose(signals, ranges, count, lane, KIND_FIRST, -1), KIND_FIRST, -1, KIND_FIRST
     second = choose(signals, ranges, count, lane, KIND_STRONGEST, strongest)
     if mode == _SECOND:

@@ -6,8 +6,9 @@ whatever their weights. Proof: at a peak x is the mean of the centres, weighted 
 that mean is their variance over σ², which is at most 1 for centres within 2σ (Popoviciu), so the two can meet only once.
 Hits further apart make one peak or several. The waveform, its slope and its curvature at nodes half a σ apart bracket
 each peak by the sign of the slope, and the polynomial through all six numbers of two nodes has its peak where the
-waveform has it, to 1e-4 of σ and of its height. (A bump that stands less than a hundredth above the dip beside it may
-pass for none.)
+waveform has it, to 1e-4 of σ and of its height. A peak and the dip beside it may lie between the same two nodes: where
+the curvatures leave room for that, the polynomial's slope between them says so. (A bump that stands less than a
+thousandth above its dip may pass for none.)
 
 Hits with more than `REACH` σ of nothing between them have no part in each other's peaks (a millionth) and are treated
 apart; for that they are sorted, unless they all lie close together.
@@ -20,13 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.kernels import inline_kernel, loop_kernel
+from tussock.signal.compact import COMPACT, peak_of_moments
 from tussock.signal.waveform import NODES, sample_waveform
 
-__all__ = ["ECHOES", "Echoes", "PulseHits", "find_echoes"]
+__all__ = ["ECHOES", "REACH", "Echoes", "PulseHits", "find_echoes"]
 
 ECHOES = 32
 """the most echoes of a pulse; the weakest give way"""
 REACH = np.float32(5.25)
+"""[σ] how far the pulse of a hit reaches: beyond that it is below a millionth"""
 _CLOSE = np.float32(7.5)  # [σ] within it all nodes are sampled at once, and sorting would gain nothing
 _ZERO, _HALF, _ONE, _TWO = (np.float32(value) for value in (0.0, 0.5, 1.0, 2.0))
 _GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura's gaps of Shell's sort
@@ -123,6 +126,9 @@ def _echoes_of_run(
     """The echoes of hits that lie between two paths."""
     paths, slopes = hits.paths, hits.slopes
     per_sigma, span = _ONE / sigma, last - first
+    if span <= COMPACT * sigma:
+        _compact_echo(hits, begin, end, first, per_sigma, sigma, separation, lane, out)
+        return
     cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
     step = span / np.float32(cells)
     low, high = begin, begin if sorted_ else end
@@ -142,29 +148,69 @@ def _echoes_of_run(
                 slopes[j] = max(slopes[j], _ZERO)
             elif start + j == cells:
                 slopes[j] = min(slopes[j], _ZERO)
-            if start + j > 0 and (slope > _ZERO or start + j == 1) and slopes[j] <= _ZERO:
+            falls = (slope > _ZERO or start + j == 1) and slopes[j] <= _ZERO
+            bends = slope * slopes[j] > _ZERO and curve * slope < _ZERO and curve * hits.curves[j] < _ZERO
+            if start + j > 0 and (falls or bends):
                 share, peak = _peak_between(value, slope, curve, hits.values[j], slopes[j], hits.curves[j],
-                                            step * per_sigma)  # fmt: skip
-                path = hits.nodes[j] - (_ONE - share) * step
-                _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
+                                            step * per_sigma, falls)  # fmt: skip
+                if share >= _ZERO:
+                    path = hits.nodes[j] - (_ONE - share) * step
+                    _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
             value, slope, curve = hits.values[j], slopes[j], hits.curves[j]
 
 
 @inline_kernel
-def _peak_between(value0: Any, slope0: Any, curve0: Any, value1: Any, slope1: Any, curve1: Any, width: Any) -> Any:
+def _compact_echo(
+    hits: Any, begin: int, end: int, first: Any, per_sigma: Any, sigma: Any, separation: Any, lane: int, out: Any
+) -> None:
+    """The one echo of hits within half a σ, by their moments (`tussock.signal.compact`)."""
+    energy, mean, square, cube, best = _ZERO, _ZERO, _ZERO, _ZERO, begin
+    for i in range(begin, end):
+        part, depth = hits.energies[i], (hits.paths[i] - first) * per_sigma
+        energy += part
+        mean += part * depth
+        square += part * depth * depth
+        cube += part * depth * depth * depth
+        if part > hits.energies[best]:
+            best = i
+    share = _ONE / energy
+    mean, square, cube = mean * share, square * share, cube * share
+    place, height = peak_of_moments(mean, square, cube)
+    _note(out, lane, first + place * sigma, energy * height, hits.rows[best], separation)
+
+
+@inline_kernel
+def _peak_between(
+    value0: Any, slope0: Any, curve0: Any, value1: Any, slope1: Any, curve1: Any, width: Any, falls: bool
+) -> Any:
     """Where between two nodes ``width`` σ apart the waveform peaks, 0 to 1, and how high it is there.
 
-    p(t) = v₀ + s₀t + ½c₀t² + At³ + Bt⁴ + Ct⁵ has the value, slope and curvature of both nodes.
+    p(t) = v₀ + s₀t + ½c₀t² + At³ + Bt⁴ + Ct⁵ has the value, slope and curvature of both nodes. Where the slope does not
+    fall through 0 between them (``falls``), it may do so and come back: −1 if it does not.
     """
     s0, s1, c0, c1 = slope0 * width, slope1 * width, curve0 * width * width, curve1 * width * width
-    rise, bend = value1 - value0 - s0 - _HALF * c0, s1 - s0 - c0
+    rise, gain = value1 - value0 - s0 - _HALF * c0, s1 - s0 - c0
     turn = c1 - c0
-    a = np.float32(10.0) * rise - np.float32(4.0) * bend + _HALF * turn
-    b = np.float32(-15.0) * rise + np.float32(7.0) * bend - turn
-    c = np.float32(6.0) * rise - np.float32(3.0) * bend + _HALF * turn
+    a = np.float32(10.0) * rise - np.float32(4.0) * gain + _HALF * turn
+    b = np.float32(-15.0) * rise + np.float32(7.0) * gain - turn
+    c = np.float32(6.0) * rise - np.float32(3.0) * gain + _HALF * turn
     left, right = _ZERO, _ONE
     fall = s0 - s1
     t = s0 / fall if fall > _ZERO else _HALF
+    if not falls:
+        turned = c0 / (c0 - c1)  # where the curvature is 0 and the slope the least, or the most
+        for _ in range(2):
+            bend = c0 + turned * (np.float32(6.0) * a + turned * (np.float32(12.0) * b + turned * np.float32(20.0) * c))
+            rate = np.float32(6.0) * a + turned * (np.float32(24.0) * b + turned * np.float32(60.0) * c)
+            better = turned - bend / rate if rate != _ZERO else turned
+            turned = better if _ZERO <= better <= _ONE else turned
+        slope = s0 + turned * (
+            c0 + turned * (np.float32(3.0) * a + turned * (np.float32(4.0) * b + turned * np.float32(5.0) * c))
+        )
+        if slope * s0 >= _ZERO:
+            return -_ONE, _ZERO
+        left, right = (_ZERO, turned) if s0 > _ZERO else (turned, _ONE)
+        t = _HALF * (left + right)
     for _ in range(4):
         slope = s0 + t * (c0 + t * (np.float32(3.0) * a + t * (np.float32(4.0) * b + t * np.float32(5.0) * c)))
         curve = c0 + t * (np.float32(6.0) * a + t * (np.float32(12.0) * b + t * np.float32(20.0) * c))

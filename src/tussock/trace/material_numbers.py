@@ -31,7 +31,13 @@ class MaterialNumbers:
         self.primitives = np.concatenate(self._rows) if self._rows else np.zeros(0, np.uint16)
         """`HitTables.primitives`"""
         self.optics = np.array([_optics(material) for material in self.materials], np.float32)
-        """`HitTables.optics`"""
+        """`HitTables.optics`, at 905 nm"""
+
+    def optics_at(self, wavelength_nm: float) -> NDArray[np.float32]:
+        """`HitTables.optics` for light of a wavelength [nm]."""
+        if not any(material.spectrum for material in self.materials):
+            return self.optics
+        return np.array([_optics(material.at(wavelength_nm)) for material in self.materials], np.float32)
 
     def of(self, thing: SceneObject | PlacedVolumes) -> int:
         """`HitTables.geometry_material` of a thing."""

@@ -75,6 +75,7 @@ class World:
         self._standing = [thing for thing in self.objects if thing.motion is None]
         self._movers = [thing for thing in self.objects if thing.motion is not None]
         self._numbers = MaterialNumbers(self.objects, self.placed_volumes)
+        self._optics: dict[float, NDArray[np.float32]] = {}
         self.materials = self._numbers.materials
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *self._movers, *self.placed_volumes]
         self._response_starts, self._responses = self._numbers.responses(things)
@@ -144,6 +145,12 @@ class World:
     def baked(self, geometry: int) -> bool:
         """Whether a geometry is in the tracer's coordinates itself, because its shape is placed once and stands."""
         return geometry < len(self._rows) and self._rows[geometry][0] < 0
+
+    def optics_at(self, wavelength_nm: float) -> NDArray[np.float32]:
+        """`HitTables.optics` for light of a wavelength [nm]; kept, because sensors ask for theirs in every frame."""
+        if wavelength_nm not in self._optics:
+            self._optics[wavelength_nm] = self._numbers.optics_at(wavelength_nm)
+        return self._optics[wavelength_nm]
 
     def turned(self, geometry: int) -> bool:
         """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy, baked."""

@@ -36,6 +36,7 @@ _HOMES = {
     "learned-vegetation": "learned_vegetation",
     "volume-transfer": "volume_transfer",
     "recorded-place": "recorded_place",
+    "receiver": "receiver",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""

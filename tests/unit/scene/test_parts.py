@@ -15,7 +15,7 @@ from tussock.pack import load_pack, save_pack
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.forms import Forms
-from tussock.scene.material import Material
+from tussock.scene.material import Band, Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.parts import parts
 from tussock.scene.placements import Placements
@@ -33,7 +33,8 @@ FACES = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3]])
 
 def mesh(name: str, size: float = 1.0) -> Mesh:
     bark = Material(
-        name=f"{name} bark", reflectance=0.2, specular=0.1, shininess=7.0, retro=2.0, mirror=0.1, transmission=0.2,
+        name=f"{name} bark", reflectance=0.2, spectrum=(Band(wavelength_nm=1550.0, reflectance=0.5, leaf_transmission=0.4),),
+        leaf_transmission=0.05, specular=0.1, shininess=7.0, retro=2.0, mirror=0.1, transmission=0.2,
         refractive_index=1.5, color=(0.1, 0.2, 0.3), texture=Texture(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)),
         translucency=0.3, variation=0.4, response=VegetationResponse(mean_m=0.25, sigma_m=0.5), label="trunk",
     )  # fmt: skip
@@ -104,7 +105,7 @@ def other(value: Any) -> Any:
     if isinstance(value, dict):
         return {**value, "x": 1}
     if isinstance(value, tuple | list):
-        return value[:-1]
+        return value[:-1] if value else (1,)
     return "x" if value is None else None
 
 
@@ -120,7 +121,7 @@ def test_the_scene_tries_every_part() -> None:
         found.setdefault(type(owner), []).append(owner)
     assert {kind.__name__ for kind in found} == {
         "Scene", "SceneObject", "PlacedVolumes", "Mesh", "Placements", "Forms", "Trajectory", "Volumes", "Material",
-        "Texture", "VegetationResponse",
+        "Band", "Texture", "VegetationResponse",
     }  # fmt: skip
     for kind, things in found.items():
         for name, default in defaults(kind).items():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tussock.signal.compact import COMPACT, Gathered, compact_echo, gather
+from tussock.signal.compact import COMPACT, SINGLE, Gathered, Peaks, compact_echo, gather, single_peaks
 from tussock.signal.echoes import ECHOES, Echoes, PulseHits, find_echoes
 from tussock.signal.waveform import NODES, pulse_sigma_m, sample_waveform
 
@@ -68,8 +68,8 @@ def test_echoes_are_the_peaks_of_the_waveform(pulse: tuple[np.ndarray, np.ndarra
     found, expected = kernels(paths, energies), twin(paths, energies)
     # A peak that hardly stands out of its flank may be missed by either side: by how little says the third column.
     for path, height, above in expected:
-        if above > 1e-2:
-            near = found[np.abs(found[:, 0] - path) < 0.02 * SIGMA]
+        if above > 2e-3:
+            near = found[np.abs(found[:, 0] - path) < 0.03 * SIGMA]
             assert len(near) == 1, (path, above, found)
             assert near[0, 1] == pytest.approx(height, rel=1e-3)
     for path, height, _ in found:
@@ -157,6 +157,26 @@ def test_compact_pulses_have_the_same_echo_in_closed_form(count: int, share: flo
     assert height == pytest.approx(expected[1], rel=1e-3)
     assert out.rows[1] == np.argmax(energies)
     assert (out.nearest[1], out.furthest[1]) == (paths.min(), paths.max())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(2, 30), st.floats(0.05, 0.95), st.integers(0, 2**32 - 1))
+def test_pulses_of_one_echo_have_their_peak_by_newtons_steps(count: int, share: float, seed: int) -> None:
+    """Against the general way, for hits within 2σ; the two halves of a beam about to part are left out (above 0.95)."""
+    rng = np.random.default_rng(seed)
+    paths = (20 + share * float(SINGLE) * SIGMA * rng.random(count)).astype(f)
+    energies = (10 ** rng.uniform(-2, 0, count)).astype(f)
+    ranges, weights = (np.repeat(column[:, None], 4, 1) for column in (paths, energies))
+    weights[:, 3] = 0.0
+    out = Gathered(*(np.zeros(4, f) for _ in range(6)), np.zeros(4, np.int32), np.zeros(4, f))
+    peaks = Peaks(*(np.zeros(4, f) for _ in range(4)))
+    gather(ranges, weights, count, f(1.0), f(100.0), out)
+    single_peaks(ranges, weights, count, out, f(SIGMA), peaks)
+    expected = kernels(paths.astype(float), energies.astype(float))[0]
+    assert peaks.paths[1] == pytest.approx(expected[0], abs=5e-3 * SIGMA)
+    assert peaks.heights[1] == pytest.approx(expected[1], rel=1e-3)
+    assert peaks.paths[0] == peaks.paths[2]
+    assert peaks.heights[3] == 0.0
 
 
 def test_the_pulse_is_half_as_high_half_its_width_away() -> None:

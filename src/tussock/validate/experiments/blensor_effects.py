@@ -20,6 +20,7 @@ from tussock.scene.surfaces import SURFACES
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Trial
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 
 __all__ = ["EXPERIMENT"]
 
@@ -43,7 +44,7 @@ def _folding(trial: Trial) -> tuple[Frame, list[Criterion]]:
     scene = Scene()
     scene.add(box((0.2, 12.0, 8.0), material=SURFACES["concrete"]), name="wall", position=(14.1, 0, 0))
     scene.add(box((0.4, 0.8, 6.0), material=SURFACES["bark"]), name="post", position=(6.2, 1.0, 0))
-    camera = load_sensor("tof-camera").with_(**{"receiver.backfolding": trial.has("backfolding")})
+    camera = load_sensor("tof-camera").with_(**PAPER_RECEIVER, **{"receiver.backfolding": trial.has("backfolding")})
     frame = scan(scene, camera, seed=trial.seed)
     far = frame.true_range >= 10.0 + 0.02
     off = np.abs(frame.range[far] - (frame.true_range[far] - 10.0))
@@ -66,7 +67,8 @@ def _dark_wall(trial: Trial) -> tuple[Frame, list[Criterion]]:
         scene.add(box((20.0, 0.2, 6.0), material=paint), name=name, position=(50.0, y, 0.0))
     limit = {"near_m": 50.0, "near_reflectivity": 0.1, "far_m": 120.0, "far_reflectivity": 0.8}
     sensor = load_sensor("hdl-64e-s2").with_(
-        **{
+        **PAPER_RECEIVER
+        | {
             "receiver.detection_limit": limit if trial.has("limit") else None,
             "noise.bias_sigma_m": 0.0,
             "rotation_hz": 5.0,
@@ -101,7 +103,8 @@ def _mirror(trial: Trial) -> tuple[Frame, list[Criterion]]:
     scene.add(box((0.05, 4.0, 3.0), material=glass), name="mirror", position=MIRROR + 0.025 * -NORMAL, yaw=-np.pi / 4)
     scene.add(box(BOX_SIZE, material=SURFACES["bark"]), name="box", position=BOX)
     sensor = load_sensor("hdl-64e-s2").with_(
-        **{"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0, "rotation_hz": 5.0}
+        **PAPER_RECEIVER
+        | {"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "receiver.range_step_m": 0.0, "rotation_hz": 5.0}
     )
     frame = scan(scene, sensor, Pose.at(0, 0, 2.0), seed=trial.seed)
     points = frame.world_xyz()
@@ -122,7 +125,7 @@ def _noise(trial: Trial) -> list[Criterion]:
     """A wall all around: σ of each measurement, and the bias of each laser in two turns."""
     scene = Scene()
     scene.add(box((40, 40, 40), material=SURFACES["concrete"]), name="room")
-    sensor = load_sensor("hdl-64e-s2").with_(**{"receiver.range_step_m": 0.0, "rotation_hz": 15.0})
+    sensor = load_sensor("hdl-64e-s2").with_(**PAPER_RECEIVER, **{"receiver.range_step_m": 0.0, "rotation_hz": 15.0})
     if not trial.has("noise"):
         sensor = sensor.with_(**{"noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0})
     turns = [scan(scene, sensor, seed=trial.seed, frame=k) for k in (0, 1)]

@@ -29,6 +29,7 @@ from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.memory import resident_mib
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 from tussock.validate.timing import least
 
 __all__ = ["EXPERIMENT"]
@@ -83,9 +84,9 @@ def sensors(trial: Trial) -> dict[str, Sensor]:
     """The four, as fast as they look: a turn of the Velodyne lasts 100 ms, the others' frames at most 40 ms."""
     depth = ImagePattern(columns=2000, rows=2000, horizontal_fov_deg=60, vertical_fov_deg=60, frame_hz=25)
     return {
-        "Velodyne": load_sensor("hdl-64e-s2"),
-        "Ibeo LUX": load_sensor("ibeo-lux"),
-        "time-of-flight": load_sensor("tof-camera").with_(**{"receiver.backfolding": True}),
+        "Velodyne": load_sensor("hdl-64e-s2").with_(**PAPER_RECEIVER),
+        "Ibeo LUX": load_sensor("ibeo-lux").with_(**PAPER_RECEIVER),
+        "time-of-flight": load_sensor("tof-camera").with_(**PAPER_RECEIVER, **{"receiver.backfolding": True}),
         "depth map": Sensor(name="depth-map", pattern=depth, receiver=Receiver(max_range_m=200.0), noise=Noise()),
     }
 

@@ -105,7 +105,7 @@ def single_beam(beam: Beam, pulses: int) -> Sensor:
         name="single-beam",
         pattern=GridPattern(azimuth_deg=(0.0,) * pulses, elevation_deg=(0.0,), pulse_hz=rate, frame_hz=rate / pulses),
         beam=beam,
-        receiver=Receiver(mode="first", signal_cutoff_m=100.0, max_range_m=100.0),
+        receiver=Receiver(model="hits", mode="first", signal_cutoff_m=100.0, max_range_m=100.0),
     )
 
 

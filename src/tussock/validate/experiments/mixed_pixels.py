@@ -23,6 +23,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 
 __all__ = ["EXPERIMENT"]
 
@@ -46,7 +47,8 @@ def line_scanner(trial: Trial) -> Sensor:
     """The LMS-291 by table 3 of the paper, without range noise: every stray point is then a mixed one."""
     cutoff = 100.0 if not trial.has("cutoff") else 0.0 if not trial.has("window") else 1.6
     return load_sensor("lms-291-s05").with_(
-        **{
+        **PAPER_RECEIVER
+        | {
             "receiver.mode": "first",
             "receiver.signal_cutoff_m": cutoff,
             "noise.ray_sigma_m": 0.0,

@@ -26,6 +26,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 from tussock.wire.shared.shared_memory import SharedSegment
 from tussock.wire.shared.shm_layout import ChannelSpec
 from tussock.wire.velodyne.encode import PacketEncoder
@@ -103,7 +104,7 @@ def frames_a_second(seconds: float) -> tuple[float, int]:
 
 def _run(trial: Trial) -> Outcome:
     trial.doing("scanning")
-    world, sensor = World(ready_scene("yard", seed=trial.seed)), load_sensor("hdl-32e")
+    world, sensor = World(ready_scene("yard", seed=trial.seed)), load_sensor("hdl-32e").with_(**PAPER_RECEIVER)
     pose, turns = Pose.at(0, 0, 2), 2 if trial.quick else 10
     frames = [scan(world, sensor, pose, seed=trial.seed, frame=k) for k in range(turns)]
     trial.doing("packets")

@@ -60,7 +60,9 @@ def plates(specular: float, shininess: float, trial: Trial) -> np.ndarray:
         placements=Placements.of(places, quaternions=(turn * lean).as_quat()),
     )
     beams = GridPattern(azimuth_deg=tuple(azimuth.tolist()), elevation_deg=(0.0,), frame_hz=10)
-    return scan(scene, Sensor(name="beams", pattern=beams), keep_misses=True).intensity.astype(float)
+    return scan(
+        scene, Sensor(name="beams", pattern=beams, receiver=Receiver(model="hits")), keep_misses=True
+    ).intensity.astype(float)
 
 
 def balls(trial: Trial) -> Frame:
@@ -71,7 +73,9 @@ def balls(trial: Trial) -> Frame:
         scene.add(ball, position=(4.0, 1.65 - 1.1 * k, 0.0))
     rows, columns = SIZE
     image = ImagePattern(columns=columns, rows=rows, horizontal_fov_deg=60, vertical_fov_deg=19, frame_hz=10)
-    return scan(scene, Sensor(name="image", pattern=image, receiver=Receiver(max_range_m=20)), seed=trial.seed)
+    return scan(
+        scene, Sensor(name="image", pattern=image, receiver=Receiver(model="hits", max_range_m=20)), seed=trial.seed
+    )
 
 
 def _run(trial: Trial) -> Outcome:

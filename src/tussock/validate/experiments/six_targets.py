@@ -105,7 +105,7 @@ def sensor_of(
         beam=Beam(
             shape="rectangle", divergence_horizontal_mrad=3.3, divergence_vertical_mrad=0.7, rays=9, sampling="random"
         ),
-        receiver=Receiver(max_range_m=20.0, range_step_m=0.002),
+        receiver=Receiver(model="hits", max_range_m=20.0, range_step_m=0.002),
         noise=Noise(ray_sigma_m=0.005, pointing_sigma_mrad=0.5),
     )
 

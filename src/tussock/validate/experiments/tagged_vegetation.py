@@ -30,6 +30,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 from tussock.validate.timing import least
 
 __all__ = ["EXPERIMENT"]
@@ -69,8 +70,8 @@ def bushes(kind: str, sigma: float) -> Scene:
 def sensor_of(*, dual: bool = False) -> Sensor:
     """The paper's VLP-32MR without noise of its own, one ray a pulse."""
     mode = "strongest+last" if dual else "strongest"
-    settings = {"noise.ray_sigma_m": 0.0, "receiver.range_step_m": 0.0, "receiver.mode": mode, "beam.rays": 1}
-    return load_sensor("vlp-32mr").with_(**settings)
+    settings = {"noise.ray_sigma_m": 0.0, "receiver.range_step_m": 0.0, "receiver.mode": mode}
+    return load_sensor("vlp-32mr").with_(**PAPER_RECEIVER | settings)
 
 
 def fixed_beams(*, dual: bool = False) -> Sensor:

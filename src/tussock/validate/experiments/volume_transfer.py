@@ -28,6 +28,7 @@ from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.experiments.six_targets import EYE, sensor_of, target_scene
+from tussock.validate.paper_receiver import PAPER_RECEIVER
 
 __all__ = ["EXPERIMENT", "learned_tree", "other_sensor", "seen_by_the_other", "transfer_score"]
 
@@ -48,7 +49,7 @@ def learned_tree(world: World, trial: Trial) -> MeasuredPulses:
 
 def other_sensor(*, quick: bool) -> Sensor:
     """A VLS-128: its beam, noise and range steps, every 0.2°, half a degree between the lasers that are used."""
-    catalogue = load_sensor("vls-128")
+    catalogue = load_sensor("vls-128").with_(**PAPER_RECEIVER)
     azimuth = np.tile((np.arange(110) - 55) * 0.2, 10 if quick else 40)
     elevation = -6.0 + 0.5 * np.arange(40)
     pattern = GridPattern(azimuth_deg=tuple(azimuth.tolist()), elevation_deg=tuple(elevation.tolist()), frame_hz=10)

@@ -21,6 +21,7 @@ from tussock.kernels import loop_kernel
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.checksums import mpeg_crc32
+from tussock.wire.dual_returns import kinds_of_places
 from tussock.wire.hesai.models import (
     DISTANCE_STEP_M,
     FACTORY,
@@ -142,8 +143,8 @@ class HesaiEncoder:
             units.base.itemsize,
         )  # fmt: skip
         written = _write_returns(
-            places, self._slots, frame.pulse, frame.laser, frame.return_kind, frame.return_count, frame.range,
-            frame.intensity, payloads.reshape(-1),
+            places, self._slots, frame.pulse, frame.laser, kinds_of_places(frame.return_kind), frame.return_count,
+            frame.range, frame.intensity, payloads.reshape(-1),
         )  # fmt: skip
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))

@@ -186,7 +186,8 @@ def _slots(returns: int, mode: str) -> NDArray[np.uint8]:
     """Which of a pixel's returns a kind of return is, for every kind in `KINDS`; 255: none."""
     slots = np.full(len(KINDS), _SKIP, np.uint8)
     if returns == 2:
-        slots[KINDS.index("strongest")], slots[KINDS.index("last")] = 0, 1
+        slots[KINDS.index("strongest")] = 0
+        slots[KINDS.index("last")] = slots[KINDS.index("second")] = 1
     else:
         slots[KINDS.index(mode)] = 0
     return slots

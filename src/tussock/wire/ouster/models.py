@@ -18,7 +18,7 @@ FORMATS: dict[str, tuple[str, str | None]] = {
 """Profiles of one and of two returns by the name that ``packets`` of a sensor's file gives."""
 
 _SINGLE = ("strongest", "last", "first")
-_DUAL = "strongest+last"
+_DUAL = ("strongest+second", "strongest+last")
 _FIRMWARE = {"LEGACY": "v2.0.0"}
 _SERIAL = 992500000001
 _AXIS_MM = {"OS-0": 27.5, "OS-1": 16.2, "OS-2": 13.762}
@@ -34,8 +34,8 @@ def profile_of(sensor: Sensor) -> Profile:
     mode = str(sensor.receiver.mode)
     if mode in _SINGLE:
         return PROFILES[single]
-    if mode != _DUAL:
-        allowed = ", ".join((*_SINGLE, _DUAL))
+    if mode not in _DUAL:
+        allowed = ", ".join((*_SINGLE, *_DUAL))
         raise InputError.of("receiver.mode", f"Ouster's packets carry {allowed}", mode, "set receiver.mode to one")
     if dual is None:
         raise InputError.of(

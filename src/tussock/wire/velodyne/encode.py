@@ -5,8 +5,7 @@ regard to where a revolution ends: what is left over of a frame waits for the ne
 last packet with cycles that saw nothing.
 
 Out of range, below half a step or beyond 65535 steps, is 0: no return. In dual mode a pulse with one return
-reports it twice, as the device does. (Where the strongest is also the last, the device reports the second strongest
-beside it; a frame in mode ``strongest+last`` does not hold that one, so both are the same here.)
+reports it twice, as the device does; see `tussock.wire.dual_returns` for the rest.
 
 Left out: the wander of the motor, and intensities that some devices report without a distance.
 """
@@ -25,6 +24,7 @@ from tussock.frames.frame import Frame
 from tussock.kernels import kernel
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
+from tussock.wire.dual_returns import kinds_of_places
 from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.velodyne.layout import LAST, PACKET, PACKET_BYTES, STRONGEST, Layout, layout_of
 from tussock.wire.velodyne.models import MODE_BYTES, PacketModel, ReturnMode, mode_of, model_of
@@ -103,7 +103,7 @@ class PacketEncoder:
             slots[KINDS.index("strongest")], slots[KINDS.index("last")] = STRONGEST, LAST
         else:
             slots[KINDS.index(self.mode)] = 0
-        row = slots[frame.return_kind]
+        row = slots[kinds_of_places(frame.return_kind)]
         if self.mode == "dual":
             row[(row != _SKIP) & (frame.return_count == 1)] = _BOTH
         if len(frame) and (row == _SKIP).all() and frame.hit.any():
@@ -155,7 +155,7 @@ def distance_steps(ranges: NDArray[np.float32], step: float) -> NDArray[np.uint1
 
 
 def intensity_bytes(intensity: NDArray[np.float32], white: float) -> NDArray[np.uint8]:
-    """Relative intensities as bytes: ``white`` for a white wall met head-on, at most 255."""
+    """Relative intensities as bytes: ``white`` for a white wall met head-on, above it retro-reflectors, at most 255."""
     return np.clip(intensity * np.float32(white) + np.float32(0.5), 0, 255).astype(np.uint8)
 
 

@@ -57,8 +57,9 @@ class PacketModel:
 
 
 # A calibrated Velodyne reports diffuse reflectors as 0 to 100 and retro-reflectors as 101 to 255 (VLP-16 manual,
-# section 6.1); the HDL-64E reports raw intensity with 255 as the most.
-_CALIBRATED, _RAW = 100.0, 255.0
+# section 6.1), the VLS-128 as 0 to 110 and 111 to 255 (its manual, section 6.1); the HDL-64E reports raw intensity with
+# 255 as the most. A sensor's file has the same scale: intensity_ceiling times this is 255.
+_CALIBRATED, _CALIBRATED_128, _RAW = 100.0, 110.0, 255.0
 
 MODELS: dict[str, PacketModel] = {
     model.name: model
@@ -70,7 +71,7 @@ MODELS: dict[str, PacketModel] = {
         PacketModel("hdl-64e-s2", 64, 0.002, None, _RAW, "strongest, last", dual_cycles=3),
         PacketModel("hdl-64e-s3", 64, 0.002, None, _RAW, "strongest, last", dual_cycles=3),
         # A cycle never spans packets, so one of 4 × 2 blocks leaves four of the twelve empty.
-        PacketModel("vls-128", 128, 0.004, 0xA1, _CALIBRATED, dual_cycles=1, stamp_us=6.46),
+        PacketModel("vls-128", 128, 0.004, 0xA1, _CALIBRATED_128, dual_cycles=1, stamp_us=6.46),
     )
 }
 """Every model by the name that ``packets`` of a sensor's file gives."""

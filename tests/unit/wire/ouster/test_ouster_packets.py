@@ -145,7 +145,7 @@ def test_inertial_packets_there_and_back() -> None:
     ("changes", "says"),
     [
         ({"packets": "ouster-rng20"}, "did you mean 'ouster-rng"),
-        ({"receiver.mode": "all"}, "receiver.mode: Ouster's packets carry strongest, last, first, strongest\\+last"),
+        ({"receiver.mode": "all"}, "receiver.mode: Ouster's packets carry strongest, last, first, strongest\\+second"),
         ({"packets": "ouster-legacy", "receiver.mode": "strongest+last"}, "carry one return.*packets=ouster-rng19"),
         ({"rotation_hz": 12.0}, "steps and rotation_hz of a mode"),
         ({"pattern.start_deg": 0.0}, "start_deg = 180"),

@@ -160,6 +160,7 @@ def test_decoding_refuses_what_it_does_not_know() -> None:
 def test_a_simulated_dual_frame() -> None:
     """From the scan itself: both returns of every pulse, as its own columns say."""
     from tussock.poses import Pose
+    from tussock.scene.material import Material
     from tussock.scene.placements import Placements
     from tussock.scene.primitives import box, ground
     from tussock.scene.scene import Scene
@@ -168,13 +169,24 @@ def test_a_simulated_dual_frame() -> None:
     scene = Scene("wall")
     scene.add(ground((60, 60)), name="ground", label="terrain")
     scene.add(box((0.2, 8.0, 3.0)), name="wall", label="wall", placements=Placements.of(np.array([[8, 0, 1.5]])))
+    dark, white = (Material(name=f"{share}", reflectance=share) for share in (0.1, 0.9))
+    scene.add(box((0.2, 4.0, 3.0), material=dark), name="dark", position=(-8, 0, 1.5))
+    scene.add(box((0.2, 40.0, 20.0), material=white), name="white", position=(-12, 0, 1.5))
     sensor = load_sensor("vlp-16").with_(**{"receiver.mode": "strongest+last", "beam.rays": 9})
     frame = scan(scene, sensor, Pose.at(0, 0, 2))
     raw = decode_packets(Packets.joined(_all(sensor, frame, None)).payloads)
     assert raw.mode == "dual"
     grid = raw.distance.reshape(-1, 16, 2)
-    for kind, slot in (("strongest", 0), ("last", 1)):
-        rows = frame.return_kind == KINDS.index(kind)
+    # Where the strongest is the last it stands in the place of the last, and the second strongest in its own.
+    twice = np.isin(frame.pulse, frame.pulse[frame.return_kind == KINDS.index("second")])
+    for kind, beside, slot in (
+        ("strongest", False, 0),
+        ("strongest", True, 1),
+        ("second", True, 0),
+        ("last", False, 1),
+    ):
+        rows = (frame.return_kind == KINDS.index(kind)) & (twice == beside)
+        assert rows.any()
         told = grid[frame.pulse[rows] // 16, frame.laser[rows], slot]
         np.testing.assert_array_equal(told, np.rint(frame.range[rows] / 0.002))
     assert (grid[..., 0] != grid[..., 1]).sum() > 20  # edges of the wall

@@ -1,0 +1,131 @@
+"""How many sub-rays a beam needs: the tables of docs/beams.md.
+
+    python benchmarks/beams.py docs/beams.md
+
+First: returns a pulse and spread of the ranges against those with 256 sub-rays, in three places: a meadow, where the
+spread is that of the depth below the tips of the grass; a shrub; and boards with gaps before a wall, all edges. Beams
+are those of the catalogue, pulses always the same, so that differences are the sampling's. A number of sub-rays is enough
+where it and every larger one change both figures by less than 2 %. Then: every mode of the receiver, as `tussock validate
+receiver` has it. The page's tables are replaced, from the line that names this file on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import tussock
+from tussock.frames.frame import Frame
+from tussock.validate.experiment import Trial
+from tussock.validate.experiments.receiver import of_convergence
+
+COUNTS = (1, 4, 9, 12, 16, 20, 24, 32, 48, 64, 128, 256)
+BEAMS = ("vlp-16", "hdl-64e-s3", "os1-128", "livox-mid-40", "utm-30lx", "lms-291-s05")
+ENOUGH = 0.02
+BELOW = "<!-- from here on: python benchmarks/beams.py docs/beams.md -->"
+
+
+def boards() -> tussock.Scene:
+    """Upright boards of 10 cm with gaps of 10 cm, 12 m ahead, and a wall 4 m behind them."""
+    scene = tussock.Scene("boards")
+    places = tussock.Placements.of([[12.0, 0.2 * k, 0.0] for k in range(-20, 21)])
+    scene.add(tussock.box((0.02, 0.1, 8.0)), name="boards", placements=places)
+    scene.add(tussock.box((0.2, 30.0, 30.0)), name="wall", position=(16.1, 0, 0))
+    return scene
+
+
+def scenes() -> dict[str, tuple[tussock.World, tussock.Pose, dict]]:
+    """World, pose and pattern of every place."""
+    ahead = {"kind": "grid", "frame_hz": 10.0}
+    fan = {"first": 6.0, "last": -6.0, "count": 80}
+    down = {"kind": "spinning", "rotation_hz": 10.0, "steps": 400}
+    down["elevation_deg"] = {"first": -25.0, "last": -4.0, "count": 16}
+    return {
+        "meadow": (tussock.World(tussock.ready_scene("meadow")), tussock.Pose.at(0, 0, 2), down),
+        "shrub": (
+            tussock.World(tussock.ready_scene("shrub")),
+            tussock.ready_pose("shrub"),
+            ahead | {"azimuth_deg": fan, "elevation_deg": fan},
+        ),
+        "boards": (
+            tussock.World(boards()),
+            tussock.Pose(),
+            ahead | {"azimuth_deg": {"first": 8.0, "last": -8.0, "count": 1601}, "elevation_deg": [0.0, 1.3, 2.6, 3.9]},
+        ),
+    }
+
+
+def spread(place: str, frame: Frame) -> float:
+    """[m] standard deviation of the ranges, in a meadow of those below the plane at the height of its ground."""
+    ranges = frame.range.astype(float)
+    if place == "meadow":
+        ranges -= 2.0 / np.maximum(-np.sin(frame.elevation.astype(float)), 1e-3)
+    return float(ranges.std())
+
+
+def figures(name: str, place: str, world: tussock.World, pose: tussock.Pose, pattern: dict) -> dict[int, tuple]:
+    sensor = tussock.load_sensor(name).with_(
+        pattern=pattern, packets=None, imu=None, **{"receiver.min_range_m": 0.0, "receiver.mode": "strongest"}
+    )
+    found = {}
+    for rays in COUNTS:
+        frame = tussock.scan(world, sensor.with_(**{"beam.rays": rays, "beam.sampling": "sequence"}), pose)
+        found[rays] = (len(frame) / frame.pulses, spread(place, frame), float(frame.intensity.mean()))
+    return found
+
+
+def enough(found: dict[int, tuple]) -> int:
+    """The smallest number from which on hit rate and spread are within 2 % of those of the most sub-rays."""
+    best = np.array(found[COUNTS[-1]][:2])
+    off = {rays: np.abs(np.array(row[:2]) / best - 1).max() for rays, row in found.items()}
+    return next(rays for rays in COUNTS if all(off[more] < ENOUGH for more in COUNTS if more >= rays))
+
+
+def of_beams() -> Iterator[str]:
+    """The table of beams and places, line by line."""
+    places = scenes()
+    yield "| beam | place | " + " | ".join(str(rays) for rays in COUNTS) + " | enough |"
+    yield "|---|---|" + "---:|" * (len(COUNTS) + 1)
+    needed: dict[str, int] = {}
+    for name in BEAMS:
+        for place, (world, pose, pattern) in places.items():
+            found = figures(name, place, world, pose, pattern)
+            number = enough(found)
+            needed[name] = max(needed.get(name, 0), number)
+            cells = [f"{100 * rate:.1f} · {100 * deep:.1f}" for rate, deep, _ in found.values()]
+            yield f"| {name} | {place} | " + " | ".join(cells) + f" | **{number}** |"
+    yield ""
+    yield "Enough in all three places: " + ", ".join(f"{name} {rays}" for name, rays in needed.items()) + "."
+
+
+def of_modes() -> Iterator[str]:
+    """The table of modes, line by line."""
+    criteria, table = of_convergence(Trial())
+    yield "| " + " | ".join(table.heading) + " |"
+    yield "|---|---|" + "---:|" * (len(table.heading) - 2)
+    for place, mode, rays, bright, rate, *reach in table.rows:
+        numbers = [f"{bright:.4f}", f"{rate:.4f}", *(f"{r:.2f}" for r in reach)]
+        yield f"| {place} | {mode} | {rays} | " + " | ".join(numbers) + " |"
+    yield ""
+    for criterion in criteria:
+        yield f"- {criterion.name}: {criterion.measured:.2f} %"
+
+
+def main() -> None:
+    page = Path(sys.argv[1])
+    kept = page.read_text(encoding="utf-8").partition(BELOW)[0]
+    lines = [BELOW, "", "## Beams and places", "", *told(of_beams()), "", "## Modes", "", *told(of_modes())]
+    page.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def told(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        print(line, flush=True)
+        yield line
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""From the hits of a pulse to its echoes, from an echo to what is measured of it, and which of them are reported.
+
+Sixteen pulses at a time:
+
+    gather    their hits summed up; a pulse that met one thing has its one echo by that
+    find      the peaks of the waveform of the others
+    invent    echoes of nothing: false alarms, and the light of other sensors
+    measure   each echo once: whether it is seen, its range, its intensity, by one draw of chance
+    report    the echoes that the mode asks for
+
+So what is reported twice is the same to the last bit. The physics is in `tussock.signal`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tussock.elementary import logarithm
+from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
+from tussock.pulse.tables import Heard, Hits, Receiving, Scanning, Slots
+from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
+from tussock.signal.choice import ALL, KIND_ECHO, pair_of
+from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks
+from tussock.signal.echoes import ECHOES, find_echoes
+from tussock.signal.folding import folded
+from tussock.signal.intensity import reported_intensity
+from tussock.signal.range_noise import deviate, noisy_range, quantised, range_sigma
+from tussock.signal.range_walk import range_walk
+from tussock.signal.signal_to_noise import is_seen, signal_to_noise
+from tussock.trace.packets import LANES, NOTHING
+
+__all__ = ["listen_lanes"]
+
+_RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
+_FALSE_ALARM, _INTERFERENCE = int(Purpose.FALSE_ALARM), int(Purpose.INTERFERENCE)
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_LOST = np.float32(-1.0)
+
+
+@loop_kernel
+def listen_lanes(scanning: Scanning, first: int, used: int, lanes: int, hits: Hits, heard: Heard, slots: Slots) -> int:
+    """Turn the hits of sixteen pulses into their returns; how many there are."""
+    receiving, chance = scanning.receiving, scanning.chance
+    listening, counts = receiving.listening, heard.echoes.counts
+    _find(receiving, used, lanes, hits, heard)
+    if listening.false_alarms > _ZERO or listening.interference > _ZERO:
+        for l in range(lanes):
+            _invent(receiving, chance, first + l, l, heard)
+    draws = bool(listening.scale > _ZERO or receiving.ray_sigma > _ZERO or slots.speed.shape[1] > 0)
+    # First echoes all at once, in short loops that become vector code; the few that follow one by one.
+    _measure(scanning, first, 0, 0, LANES, draws, heard)
+    for l in range(lanes):
+        for e in range(1, counts[l]):
+            _measure(scanning, first, e, l, l + 1, draws, heard)
+    found = 0
+    for l in range(lanes):
+        found += _report(receiving, first + l, l, hits, heard, slots)
+    return found
+
+
+@inline_kernel
+def _find(receiving: Receiving, used: int, lanes: int, hits: Hits, heard: Heard) -> None:
+    """The echoes of every lane."""
+    gathered, echoes, peaks, sigma = heard.gathered, heard.echoes, heard.peaks, receiving.listening.sigma
+    gather(hits.ranges, hits.energies, used, receiving.min_range, receiving.max_range, gathered)
+    widest = _ZERO
+    for l in range(LANES):
+        echoes.paths[0, l], echoes.peaks[0, l] = compact_echo(gathered, l, sigma)
+        echoes.rows[0, l] = gathered.rows[l]
+        echoes.counts[l] = 1 if gathered.energy[l] > _ZERO else 0
+    for l in range(lanes):
+        widest = max(widest, gathered.furthest[l] - gathered.nearest[l])  # −∞ where nothing was met
+    if widest <= COMPACT * sigma:
+        return
+    single_peaks(hits.ranges, hits.energies, used, gathered, sigma, peaks)
+    for l in range(lanes):
+        span = gathered.furthest[l] - gathered.nearest[l]
+        if span > SINGLE * sigma:
+            find_echoes(
+                hits.ranges, hits.energies, used, l, gathered.nearest[l], gathered.furthest[l], sigma,
+                receiving.listening.separation, heard.pulse_hits, echoes,
+            )  # fmt: skip
+        elif span > COMPACT * sigma:
+            echoes.paths[0, l], echoes.peaks[0, l] = peaks.paths[l], peaks.heights[l]
+
+
+@loop_kernel
+def _invent(receiving: Receiving, chance: Chance, pulse: int, l: int, heard: Heard) -> None:
+    """Add echoes of nothing to those of a lane, in the order of their paths."""
+    listening = receiving.listening
+    for kind in range(2):
+        probability, purpose = listening.false_alarms, _FALSE_ALARM
+        if kind == 1:
+            probability, purpose = listening.interference, _INTERFERENCE
+        words = random_words(chance, pulse, 0, purpose)
+        if uniform(words[0]) >= probability or heard.echoes.counts[l] >= ECHOES:
+            continue
+        path = receiving.min_range + uniform(words[1]) * (receiving.max_range - receiving.min_range)
+        path = max(path, np.float32(1e-3))
+        energy = _ONE  # another sensor's light comes as from a white wall
+        if kind == 0:
+            # Noise that passes the threshold T does so by an amount that falls off as exp(−T·x).
+            above = listening.threshold - logarithm(_ONE - uniform(words[2])) / listening.threshold
+            energy = above / signal_to_noise(_ONE, path, listening.scale, listening.exponent)
+        _insert(heard, l, path, energy / (path * path))
+
+
+@inline_kernel
+def _insert(heard: Heard, l: int, path: Real, peak: Real) -> None:
+    echoes = heard.echoes
+    at = echoes.counts[l]
+    while at > 0 and echoes.paths[at - 1, l] > path:
+        echoes.paths[at, l], echoes.peaks[at, l] = echoes.paths[at - 1, l], echoes.peaks[at - 1, l]
+        echoes.rows[at, l] = echoes.rows[at - 1, l]
+        at -= 1
+    echoes.paths[at, l], echoes.peaks[at, l], echoes.rows[at, l] = path, peak, -1
+    echoes.counts[l] += 1
+
+
+@inline_kernel
+def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws: bool, heard: Heard) -> None:
+    """What the sensor makes of echo ``e`` of the lanes from ``begin`` to ``end``; one that is lost has the signal −1."""
+    receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
+    if draws:
+        _draw(receiving, chance, first, e, begin, end, heard)
+    _weigh(receiving, e, begin, end, heard)
+    for l in range(begin, end):
+        heard.biases[l] = receiving.biases[lasers[min(first + l, len(lasers) - 1)]]
+    for l in range(begin, end):
+        away = heard.echoes.paths[e, l] + heard.walks[l]
+        heard.ranges[e, l] = noisy_range(away, heard.biases[l], heard.sigmas[l], heard.draws[0, l])
+    if receiving.backfolding:
+        for l in range(begin, end):
+            heard.ranges[e, l] = folded(heard.ranges[e, l], receiving.max_range)
+    for l in range(begin, end):
+        heard.ranges[e, l] = quantised(heard.ranges[e, l], receiving.range_step)
+    if receiving.dropout > _ZERO:
+        for l in range(begin, end):
+            if uniform(random_words(chance, first + l, e, _DROPOUT)[0]) < receiving.dropout:
+                heard.signals[e, l] = _LOST
+
+
+@inline_kernel
+def _draw(receiving: Receiving, chance: Chance, first: int, e: int, begin: int, end: int, heard: Heard) -> None:
+    """The chance of an echo: that of its range, its signal and its speed."""
+    words, draws = heard.words, heard.draws
+    for l in range(begin, end):
+        words[0, l], words[1, l], words[2, l], words[3, l] = random_words(chance, first + l, e, _RAY_NOISE)
+    for l in range(begin, end):
+        draws[0, l] = deviate(words[0, l], words[1, l], receiving.laplace)
+    for l in range(begin, end):
+        draws[1, l], heard.speed_draws[e, l] = normal_pair(words[2, l], words[3, l])
+
+
+@inline_kernel
+def _weigh(receiving: Receiving, e: int, begin: int, end: int, heard: Heard) -> None:
+    """The signal of an echo, whether it is seen, how surely it is timed, and its intensity."""
+    listening, echoes, energies = receiving.listening, heard.echoes, heard.intensities
+    for l in range(begin, end):
+        path = echoes.paths[e, l]
+        energies[e, l] = echoes.peaks[e, l] * path * path
+        heard.sigmas[l], heard.walks[l], heard.signals[e, l] = receiving.ray_sigma, _ZERO, echoes.peaks[e, l]
+    if listening.scale > _ZERO:
+        for l in range(begin, end):
+            heard.ratios[l] = signal_to_noise(energies[e, l], echoes.paths[e, l], listening.scale, listening.exponent)
+        for l in range(begin, end):
+            heard.sigmas[l] = range_sigma(heard.ratios[l], listening.floor, listening.shot, listening.thermal)
+        if listening.walk > _ZERO:
+            for l in range(begin, end):
+                heard.walks[l] = range_walk(heard.ratios[l], listening.threshold, listening.calibrated, listening.walk)
+        for l in range(begin, end):
+            real = echoes.rows[e, l] >= 0  # what noise made has passed the threshold by being there
+            signal = heard.ratios[l] + (heard.draws[1, l] if real else _ZERO)
+            energies[e, l] *= signal / max(heard.ratios[l], np.float32(1e-30))
+            seen = (not real) | is_seen(heard.ratios[l], heard.draws[1, l], listening.threshold)
+            heard.signals[e, l] = signal if seen else _LOST
+    if receiving.spreading_reference > _ZERO:
+        for l in range(begin, end):
+            nearer = receiving.spreading_reference / echoes.paths[e, l]
+            energies[e, l] *= nearer * nearer
+    for l in range(begin, end):
+        intensity = reported_intensity(energies[e, l], listening.ceiling, listening.full)
+        heard.signals[e, l] = heard.signals[e, l] if intensity >= receiving.min_intensity else _LOST
+        heard.intensities[e, l] = quantised(intensity, receiving.intensity_step)
+
+
+@inline_kernel
+def _report(receiving: Receiving, pulse: int, l: int, hits: Hits, heard: Heard, slots: Slots) -> int:
+    """Write the echoes that the mode asks for into the slots of a pulse; how many there are."""
+    count = heard.echoes.counts[l]
+    slots.counts[pulse] = 0
+    if receiving.mode == ALL:
+        for e in range(count):
+            if heard.signals[e, l] >= _ZERO and slots.counts[pulse] < slots.range.shape[1]:
+                _write(pulse, l, e, KIND_ECHO, hits, heard, slots)
+        return int(slots.counts[pulse])
+    if count == 0:
+        return 0
+    one, kind, other, other_kind = pair_of(heard.signals, heard.ranges, count, l, receiving.mode)
+    if one >= 0:
+        _write(pulse, l, one, kind, hits, heard, slots)
+    if other >= 0:
+        _write(pulse, l, other, other_kind, hits, heard, slots)
+    return int(slots.counts[pulse])
+
+
+@inline_kernel
+def _write(pulse: int, l: int, e: int, kind: Whole, hits: Hits, heard: Heard, slots: Slots) -> None:
+    slot, row = slots.counts[pulse], heard.echoes.rows[e, l]
+    slots.range[pulse, slot] = heard.ranges[e, l]
+    slots.intensity[pulse, slot] = heard.intensities[e, l]
+    slots.signal[pulse, slot] = heard.signals[e, l]
+    slots.kind[pulse, slot] = kind
+    if slots.speed.shape[1] > 0:
+        slots.speed[pulse, slot] = heard.speed_draws[e, l]
+    if row < 0:  # an echo of nothing
+        slots.true_range[pulse, slot] = np.float32(np.nan)
+        slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = NOTHING, 0, 0
+    else:
+        slots.true_range[pulse, slot] = heard.echoes.paths[e, l]
+        slots.geometry[pulse, slot] = hits.ids[0, row, l]
+        slots.primitive[pulse, slot] = hits.ids[1, row, l]
+        slots.copy[pulse, slot] = hits.ids[2, row, l]
+    slots.counts[pulse] = slot + 1
