@@ -35,7 +35,8 @@ RISE = np.array([0.0, 0.0, 1.6])
 def exact_sensor(name: str = "vlp-16") -> Sensor:
     """No noise, no steps: what it reports is what was traced."""
     plain = {"receiver.range_step_m": 0.0, "noise.ray_sigma_m": 0.0, "noise.bias_sigma_m": 0.0, "beam.rays": 1}
-    return load_sensor(name).with_(**plain, **{"noise.dropout": 0.0, "noise.pointing_sigma_mrad": 0.0})
+    certain = {"receiver.detects": (), "noise.dropout": 0.0, "noise.pointing_sigma_mrad": 0.0}
+    return load_sensor(name).with_(**plain, **certain)
 
 
 def moved(mesh: Mesh, by: np.ndarray) -> Mesh:
