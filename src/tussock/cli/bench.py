@@ -50,9 +50,9 @@ def bench(
         with waiting(f"meadow, {rays} ray(s)", quiet=as_json):
             cases.append(measure("meadow", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
     with waiting("meadow, beams on", quiet=as_json):
-        cases.append(measure("beams on", world, bench_sensor(16), place, rounds=rounds, threads=threads))
+        cases.append(measure("beams on", world, bench_sensor(48), place, rounds=rounds, threads=threads))
     with waiting("meadow, hit by hit", quiet=as_json):
-        by_hit = bench_sensor(16).with_(**{"receiver.model": "hits"})
+        by_hit = bench_sensor(48).with_(**{"receiver.model": "hits"})
         cases.append(measure("hit by hit", world, by_hit, place, rounds=rounds, threads=threads))
     with waiting("meadow, depth image", quiet=as_json):
         camera = Camera(width=2000, height=2000)
@@ -92,7 +92,9 @@ def bench(
             f"{case.ratio:.3f}", f"{case.rays_per_s / 1e6:.1f}", f"{case.times_real_time:.1f}",
         )  # fmt: skip
     out.print(table)
-    out.print("beams on: the receiver of echoes at the catalogue's number of rays; hit by hit: Goodin's, the same rays")
+    out.print(
+        "beams on: the receiver of echoes with as many rays as the catalogue has at most; hit by hit: Goodin's, the same rays"
+    )
     out.print("no mirrors: here bare is the same scan with max_bounces = 0")
     out.print(
         f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "

@@ -39,7 +39,9 @@ COLUMNS: tuple[Column, ...] = (
     Column("return_number", "u1", 1, "", "1 for the pulse's first reported return; 0 where it had none"),
     Column("return_count", "u1", 1, "", "how many returns the pulse reported"),
     Column("return_kind", "u1", 1, "", "which return this is: see KINDS"),
-    Column("signal", "f4", 1, "", "received signal over the receiver's noise; NaN where its sensitivity is not known"),
+    Column(
+        "signal", "f4", 1, "", "signal over noise; over a white wall's at 1 m where no sensitivity is set; NaN: hits"
+    ),
     Column("true_speed", "f4", 1, "m/s", "radial speed of what was met, away from the sensor; NaN where nothing was"),
     Column("speed", "f4", 1, "m/s", "radial speed as measured; NaN where the sensor measures none"),
 )

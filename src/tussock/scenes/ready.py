@@ -44,7 +44,10 @@ _READY: dict[str, _Ready] = {
         view=(-17.0, -14.0, 9.0, 42.0, -22.0), seconds=12.0,
     ),
     "forest-trail": _Ready(
-        forest_trail, "a path through trees and undergrowth, 120 m × 120 m", view=(-12.0, -5.6, 2.2, 28.0, -3.0)
+        forest_trail,
+        "a path through trees and undergrowth, 120 m × 120 m",
+        place=(0.0, 0.0, 4.0),  # two metres above the ground that is there
+        view=(-12.0, -5.6, 2.2, 28.0, -3.0),
     ),
     "meadow": _Ready(
         meadow, "100 m × 100 m of grass on uneven ground, the benchmark", view=(-6.0, 0.0, 1.6, 0.0, -12.0)

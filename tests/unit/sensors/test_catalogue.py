@@ -123,6 +123,19 @@ def test_every_sensor_has_a_beam_a_pulse_and_a_sensitivity(name: str) -> None:
     assert {"pulse", "detects", "rays"} <= set(sensor.sources)
 
 
+def test_every_sensor_has_the_sub_rays_that_the_published_table_calls_for() -> None:
+    page = Path(__file__).parents[3] / "docs" / "beams.md"
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.read_text(encoding="utf-8").splitlines()]
+    enough: dict[str, int] = {}
+    for row in rows:
+        if len(row) > 3 and row[-1].startswith("**"):
+            for name in row[0].split(", "):
+                enough[name] = max(enough.get(name, 0), int(row[-1].strip("*")))
+    assert set(enough) == set(sensor_names()) - {"hdl-64e-mavs"}  # the paper's nine rays
+    for name, rays in enough.items():
+        assert load_sensor(name).beam.rays == rays, name
+
+
 def test_what_the_sheets_say_is_seen() -> None:
     def said(name: str) -> list[tuple[float, float, float]]:
         return [(t.reflectivity, t.distance_m, t.probability) for t in load_sensor(name).receiver.detects]

@@ -20,6 +20,7 @@ from tussock.errors import InputError
 from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.kernels import loop_kernel
+from tussock.listening import sensitivity_of
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.imu import GRAVITY
 from tussock.sensors.sensor import Sensor
@@ -94,6 +95,9 @@ class OusterEncoder:
         self._layout = _layout(self.profile, unit.lasers, unit.columns_per_packet, unit.axis_mm)
         self._head = self._packet_head()
         self._slots = _slots(self.profile.returns, str(sensor.receiver.mode))
+        scale, _ = sensitivity_of(sensor)
+        # Photons of a signal that is as strong as the receiver's noise; 0 where its sheet does not say how strong that is.
+        self._photons = np.float32(SIGNAL_AT_1_M / scale if scale > 0 else 0.0)
 
     @property
     def packets_per_second(self) -> float:
@@ -116,6 +120,8 @@ class OusterEncoder:
             frame.return_kind,
             frame.range,
             frame.intensity,
+            frame.signal,
+            self._photons,
             payloads.reshape(-1),
         )
         if not written and frame.hit.any():
@@ -194,8 +200,14 @@ def _slots(returns: int, mode: str) -> NDArray[np.uint8]:
 
 
 @loop_kernel
-def _place(layout: Any, slots: Any, pulse: Any, kind: Any, reach: Any, intensity: Any, payloads: Any) -> int:
-    """Write returns into zeroed packets, laid end to end; how many were of a kind that packets carry."""
+def _place(
+    layout: Any, slots: Any, pulse: Any, kind: Any, reach: Any, intensity: Any, signal: Any, photons_a_signal: Any,
+    payloads: Any,
+) -> int:  # fmt: skip
+    """Write returns into zeroed packets, laid end to end; how many were of a kind that packets carry.
+
+    The photons of a return are its signal's; where that is not known, those that its intensity has at its range.
+    """
     written = 0
     per_step = np.float32(1000.0 / layout.step_mm)
     offset = np.float32(layout.offset_mm / layout.step_mm + 0.5)
@@ -227,7 +239,10 @@ def _place(layout: Any, slots: Any, pulse: Any, kind: Any, reach: Any, intensity
         payloads[at + layout.reflectivity_at + slot * layout.reflectivity_on] = np.int64(white)
         if layout.signal_at >= 0:
             where = at + layout.signal_at + slot * layout.signal_on
-            photons = np.int64(min(np.float32(SIGNAL_AT_1_M) * bright / (metres * metres), np.float32(65535.0)))
+            received = signal[i] * photons_a_signal
+            if not received > np.float32(0.0):
+                received = np.float32(SIGNAL_AT_1_M) * bright / (metres * metres)
+            photons = np.int64(min(received, np.float32(65535.0)))
             payloads[where] = photons & 0xFF
             payloads[where + 1] = photons >> 8
     return written

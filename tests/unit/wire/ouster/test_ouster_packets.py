@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from made_frames import made_frame
 from tussock.errors import InputError
+from tussock.listening import ratio_of, sensitivity_of
 from tussock.poses import Pose
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
@@ -77,6 +78,20 @@ def test_range_is_counted_from_the_axis_and_reflectivity_is_a_white_walls_hundre
     assert scan.fields["REFLECTIVITY"][:4, 0].tolist() == [100, 50, 255, 0]
     assert scan.fields["SIGNAL"][:4, 0].tolist() == [2000, 1000, 18000, 0]
     assert not scan.fields["NEAR_IR"].any()
+
+
+def test_photons_are_those_of_the_signal_that_was_received() -> None:
+    """A reflector's intensity is cut off at the ceiling, its photons are not; far walls have few."""
+    sensor = sensor_of("os2-128", "ouster-rng19", "strongest", **{"pattern.steps": 512})
+    encoder, frame = OusterEncoder(sensor), made_frame(sensor, 0, share=1.0)
+    signal = np.full(len(frame), np.nan, np.float32)
+    signal[:3] = [0.5 * ratio_of(sensor, 1.0, 10.0), 40.0 * ratio_of(sensor, 1.0, 10.0), ratio_of(sensor, 0.1, 80.0)]
+    ranges = frame.range.copy()
+    ranges[:3] = [10.0, 10.0, 80.0]
+    scan = decode_scans(encoder.encode(replace(frame, signal=signal, range=ranges))["data"].payloads, encoder.unit)[0]
+    exponent = sensitivity_of(sensor)[1]
+    expected = 200_000 * np.array([0.5 / 10.0**exponent, 40.0 / 10.0**exponent, 0.1 / 80.0**exponent])
+    assert scan.fields["SIGNAL"][:3, 0] == pytest.approx(np.minimum(expected, 65535), abs=1)
 
 
 @settings(max_examples=30, deadline=None)
