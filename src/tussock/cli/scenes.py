@@ -13,18 +13,25 @@ __all__ = ["scenes"]
 
 
 def scenes(
-    name: Annotated[str | None, typer.Argument(help="Show this scene: its objects and sizes.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show this scene, a ready one or a file: its objects and sizes.")
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the scene to this picture (.png, .jpg).")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the scene as a scene file (.toml) with its meshes.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write the scene as a scene file: .toml with its meshes, .usd, .usda, .usdc or .glb."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     time: Annotated[float, typer.Option(help="Moment of the picture [s].")] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
-    """List the ready scenes, or show one."""
+    """List the ready scenes, or show one, or a scene file; write it in another format."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
-    from tussock.scene_files.scene_save import save_scene
+    from tussock.cli.sources import open_scene
+    from tussock.poses import Pose
+    from tussock.scene_files.scene_save import check_scene_path, save_scene
     from tussock.scenes.ready import ready_scene, ready_view, scene_names
     from tussock.whole_files import check_writable
 
@@ -38,16 +45,22 @@ def scenes(
         for word, meaning in known.items():
             console.print(f"{word:<14}{meaning}")
         return
-    for file in (picture, save):
-        if file:
-            check_writable(file, force=force)
+    if picture:
+        check_writable(picture, force=force)
+    if save:
+        check_scene_path(save, force=force)
+    ready = name in known
     with waiting("growing the scene", quiet=as_json):
-        scene = ready_scene(name, seed=seed) if name not in ("rods",) else ready_scene(name)
+        if ready:
+            scene = ready_scene(name, seed=seed) if name not in ("rods",) else ready_scene(name)
+        else:
+            scene = open_scene(name)
     if picture:
         from tussock.plots.scene import plot_scene
 
         with waiting("drawing", quiet=as_json):
-            plot_scene(scene, picture, ready_view(name), time=time, force=force)
+            view = ready_view(name) if ready else Pose.at(-12.0, -4.0, 3.0, yaw=0.2, pitch=0.1)
+            plot_scene(scene, picture, view, time=time, force=force)
     if save:
         save_scene(scene, save, force=force)
     rows = [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_utc"]
 
 _PLACE = Pose.at(z=2.0)
-_SUFFIXES = (".toml", ".tussock", ".blend")
+_SUFFIXES = (".toml", ".usd", ".glb", ".tussock", ".blend")
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,16 @@ def _load(sensor: str) -> Sensor:
 
 def open_source(name: str) -> Source:
     """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
+    from tussock.cli.console import note
+    from tussock.scene_files.scene_file import SCENE_SUFFIXES, load_scene
     from tussock.scenes.ready import ready_pose, ready_scene, scene_names
 
     path = Path(name)
     if name in scene_names():
         return Source(ready_scene(name), place=ready_pose(name))
     suffix = path.suffix.lower()
-    if suffix == ".toml":
-        from tussock.scene_files.scene_file import load_scene
-
-        return Source(load_scene(path))
+    if suffix in SCENE_SUFFIXES:
+        return Source(load_scene(path, say=note))
     if suffix == ".tussock":
         from tussock.pack import load_pack
 

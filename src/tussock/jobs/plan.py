@@ -39,7 +39,9 @@ from pydantic import Field, model_validator
 
 from tussock.cameras.camera import Camera
 from tussock.errors import InputError
+from tussock.limits import read_bytes
 from tussock.rigs.rig import load_rig
+from tussock.scene_files.scene_file import is_scene_file
 from tussock.scenes.ready import scene_names
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
@@ -201,7 +203,9 @@ class Plan(Settings):
         """32 characters over everything that the data set depends on; how fast and where it is made is not in it."""
         about: dict[str, Any] = self.model_dump(mode="json") | {"tussock": VERSION}
         about["rigs"] = [load_rig(table.rig).plain() for table in self.sensors if table.rig is not None]
-        about["scenes"] = [Path(one).read_text("utf-8") for one in self.worlds.scenes if one.endswith(".toml")]
+        about["scenes"] = [
+            hashlib.blake2b(read_bytes(Path(one))).hexdigest() for one in self.worlds.scenes if is_scene_file(one)
+        ]
         return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -218,10 +222,10 @@ def load_plan(path: Path | str) -> Plan:
     try:
         if isinstance(worlds.recipe, str):
             worlds = worlds.changed(recipe=load_recipe(path.parent / worlds.recipe).model_dump(exclude_unset=True))
-        scenes = [_beside(scene, path.parent) for scene in worlds.scenes]
+        scenes = [str((path.parent / one).resolve()) if is_scene_file(one) else one for one in worlds.scenes]
         for scene in scenes:
-            if not scene.endswith(".toml") and scene not in scene_names():
-                raise InputError.of("worlds scenes", "must be ready scenes or scene files (.toml)", scene)
+            if not is_scene_file(scene) and scene not in scene_names():
+                raise InputError.of("worlds scenes", "must be ready scenes or scene files (.toml, .usd, .glb)", scene)
         sensors = []
         for table in plan.sensors:
             if table.rig is not None:

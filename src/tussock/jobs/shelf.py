@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tussock.jobs.plan import Plan
 from tussock.poses import Pose, Trajectory
 from tussock.scene.scene import Scene
-from tussock.scene_files.scene_file import load_scene
+from tussock.scene_files.scene_file import is_scene_file, load_scene
 from tussock.scenes.ready import ready_pose, ready_scene
 from tussock.trace.world import World
 from tussock.worlds.site import Site, build_site
@@ -38,7 +38,7 @@ class Ready(NamedTuple):
             if kind == "stand":
                 return self.site.stand(height=height)
             return self.site.drive(speed=speed, height=height, seconds=seconds)
-        if self.scene_name.endswith(".toml"):
+        if is_scene_file(self.scene_name):
             return Trajectory.standing(Pose.at(0.0, 0.0, height))
         return Trajectory.standing(ready_pose(self.scene_name))
 
@@ -67,5 +67,5 @@ def _built(plan: Plan, number: int) -> Ready:
         site = build_site(plan.recipe, number, plan.seed)
         return Ready(World(site.scene), site, site.scene.name)
     name = plan.worlds.scenes[number]
-    scene: Scene = load_scene(Path(name)) if name.endswith(".toml") else ready_scene(name)
+    scene: Scene = load_scene(Path(name)) if is_scene_file(name) else ready_scene(name)
     return Ready(World(scene), None, name)

@@ -151,6 +151,10 @@ class Scene:
     def _at(self, place: int) -> SceneObject | PlacedVolumes:
         return self.objects[place] if place < len(self.objects) else self.volumes[place - len(self.objects)]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether something in the scene has this name."""
+        return isinstance(name, str) and self._place(name) is not None
+
     def __getitem__(self, name: str) -> SceneObject:
         place = self._place(name)
         if place is None:

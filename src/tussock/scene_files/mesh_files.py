@@ -35,7 +35,7 @@ from tussock.scene.texture import Texture
 from tussock.scene_files.mesh_companions import Companions, gltf_header
 from tussock.scene_files.mesh_ply import is_tussock_ply, load_ply, save_ply
 
-__all__ = ["MESH_SUFFIXES", "load_mesh", "save_mesh"]
+__all__ = ["MESH_SUFFIXES", "load_mesh", "material_of_color", "mean_color", "save_mesh", "tinted"]
 
 MESH_SUFFIXES = (".glb", ".gltf", ".obj", ".ply", ".stl")
 
@@ -168,11 +168,12 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
         if len(colors) > _MOST_FACE_COLORS:
             colors, chosen = np.asarray(visual.face_colors)[:, :3].mean(0, keepdims=True), None
         materials = tuple(
-            named.unique(_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), _linear(c / 255))) for c in colors
+            named.unique(material_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), linear_of_srgb(c / 255)))
+            for c in colors
         )
     elif visual is not None and visual.defined and visual.kind == "vertex":
         mean = np.asarray(visual.vertex_colors)[:, :3].mean(0)
-        materials = (named.unique(_of_color("vertex-colors", _linear(mean / 255))),)
+        materials = (named.unique(material_of_color("vertex-colors", linear_of_srgb(mean / 255))),)
     else:
         materials = (named.unique(_of_visual(getattr(visual, "material", None), gltf)),)
     one = chosen is None or len(materials) == 1
@@ -207,15 +208,15 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         picture = getattr(material, "image", None)
     texture = None
     if picture is not None:
-        texture = _tinted(picture, linear)
-        linear = linear * _mean_color(picture)
+        texture = tinted(picture, linear)
+        linear = linear * mean_color(picture)
     extras = entry.get("extras") if entry is not None else None
     given = extras if isinstance(extras, dict) else {}
     reflectance = given.get("lidar_reflectance", given.get("reflectance"))
-    return _of_color(name, linear, reflectance, texture)
+    return material_of_color(name, linear, reflectance, texture)
 
 
-def _of_color(
+def material_of_color(
     name: str, linear: NDArray[np.float64], reflectance: Any = None, texture: Texture | None = None
 ) -> Material:
     if reflectance is None:
@@ -227,28 +228,28 @@ def _of_color(
     return Material.parse(given, f"material {name!r}")
 
 
-def _tinted(picture: Any, linear: NDArray[np.float64]) -> Texture:
+def tinted(picture: Any, linear: NDArray[np.float64]) -> Texture:
     """The texture times the material's own colour, which mostly is white."""
     texture = Texture.of_image(picture)
     if np.allclose(linear, 1.0, atol=1e-3):
         return texture
     pixels = texture.pixels.copy()
-    colors = _linear(pixels[..., :3] / 255) * linear
+    colors = linear_of_srgb(pixels[..., :3] / 255) * linear
     srgb = np.where(colors <= 0.0031308, 12.92 * colors, 1.055 * np.maximum(colors, 1e-9) ** (1 / 2.4) - 0.055)
     pixels[..., :3] = np.round(255 * srgb)
     return Texture(pixels)
 
 
-def _mean_color(picture: Any) -> NDArray[np.float64]:
+def mean_color(picture: Any) -> NDArray[np.float64]:
     """Mean linear RGB of a texture, weighted by its opacity."""
     small = picture.convert("RGBA")
     small.thumbnail((256, 256))
     pixels = np.asarray(small, float).reshape(-1, 4) / 255
     weight = pixels[:, 3] if pixels[:, 3].any() else np.ones(len(pixels))
-    return np.asarray(np.average(_linear(pixels[:, :3]), axis=0, weights=weight))
+    return np.asarray(np.average(linear_of_srgb(pixels[:, :3]), axis=0, weights=weight))
 
 
-def _linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+def linear_of_srgb(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """Linear values of sRGB ones (IEC 61966-2-1)."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 

@@ -44,11 +44,14 @@
     times_s = [0, 10]
     positions_m = [[-40, 4, 0], [40, 4, 0]]
 
+Scenes in USD (.usd, .usda, .usdc, .usdz) and glTF (.gltf, .glb) are read too: `tussock.scene_files.exchange`.
+
 Paths are relative to the file and stay in its folder (`tussock.reach` says how others are opened). A key that nobody knows is refused, and so is a material that nothing uses.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -68,6 +71,9 @@ from tussock.scene.response import VEGETATION, VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.scene.volumes import Volumes
+from tussock.scene_files.exchange.gltf_read import GLTF_SUFFIXES, load_gltf
+from tussock.scene_files.exchange.told import warn
+from tussock.scene_files.exchange.usd_read import USD_SUFFIXES, load_usd
 from tussock.scene_files.ground import PopulateTable, TerrainShape
 from tussock.scene_files.mesh_files import load_mesh
 from tussock.scene_files.places import FormsTable, MotionTable, PlacementTable, placements_of
@@ -75,7 +81,10 @@ from tussock.scene_files.shapes import BoxShape, CylinderShape, GroundShape, Gro
 from tussock.scene_files.volume_file import load_volumes
 from tussock.settings import Settings, read_toml
 
-__all__ = ["ObjectTable", "SceneTable", "load_scene"]
+__all__ = ["SCENE_SUFFIXES", "ObjectTable", "SceneTable", "is_scene_file", "load_scene"]
+
+SCENE_SUFFIXES = (".toml", *USD_SUFFIXES, *GLTF_SUFFIXES)
+"""of the files that hold a scene"""
 
 _SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like", "volumes")
 Grounds = dict[str, tuple[Ground, tuple[float, float], tuple[float, float]]]
@@ -168,9 +177,22 @@ class SceneTable(Settings):
         return self
 
 
-def load_scene(path: Path | str, *, reach: Reach | None = None) -> Scene:
-    """Read a scene file, and the files that it names as far as they lie within its ``reach``."""
+def is_scene_file(name: str) -> bool:
+    """Whether this names a file, not a ready scene."""
+    return Path(name).suffix.lower() in SCENE_SUFFIXES
+
+
+def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[str], None] = warn) -> Scene:
+    """Read a scene file, and the files that it names as far as they lie within its ``reach``.
+
+    What a USD or glTF file holds and a scene cannot is told to ``say``, a line each; a `SceneWarning` unless told
+    otherwise.
+    """
     path = Path(path)
+    if path.suffix.lower() in USD_SUFFIXES:
+        return load_usd(path, reach=reach, say=say)
+    if path.suffix.lower() in GLTF_SUFFIXES:
+        return load_gltf(path, reach=reach, say=say)
     reach = reach or Reach.of(path)
     try:
         table = SceneTable.parse(_with_whole_paths(read_toml(path), reach), str(path))

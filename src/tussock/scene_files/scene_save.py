@@ -20,6 +20,8 @@ from tussock.scene.labels import LABELS, UNLABELLED
 from tussock.scene.material import Material
 from tussock.scene.response import VEGETATION
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
+from tussock.scene_files.exchange.gltf_write import save_glb
+from tussock.scene_files.exchange.usd_write import save_usd
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.scene_files.places import placements_of
 from tussock.scene_files.volume_file import VOLUME_SUFFIX, save_volumes
@@ -29,6 +31,7 @@ __all__ = ["check_scene_path", "save_scene"]
 
 _LEFT_OUT = {"name", "texture"}
 """of a material: its key in the file, and what only the mesh file has room for"""
+_OTHERS = (".usd", ".usda", ".usdc", ".glb")
 _LONGEST_LIST = 16
 """placements that still stand in the scene file itself"""
 
@@ -36,9 +39,13 @@ _LONGEST_LIST = 16
 def check_scene_path(path: Path | str, *, force: bool = False) -> Path:
     """Refuse early what `save_scene` would refuse late."""
     path = Path(path)
-    if path.suffix.lower() != ".toml":
-        raise OutputError(f"{path}: a scene file ends in .toml; name it {path.with_suffix('.toml').name}")
+    suffix = path.suffix.lower()
+    if suffix not in (".toml", *_OTHERS):
+        ends = f".toml, {', '.join(_OTHERS[:-1])} or {_OTHERS[-1]}"
+        raise OutputError(f"{path}: a scene file ends in {ends}; name it {path.with_suffix('.toml').name}")
     check_writable(path, force=force)
+    if suffix in _OTHERS:
+        return path
     folder = path.with_suffix("")
     if folder.exists() and not force:
         raise OutputError(f"{folder}: exists already; choose another name or pass --force")
@@ -48,15 +55,23 @@ def check_scene_path(path: Path | str, *, force: bool = False) -> Path:
 
 
 def save_scene(scene: Scene, path: Path | str, *, force: bool = False) -> None:
-    """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it."""
+    """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it.
+
+    Also as USD (.usd, .usda, .usdc) and glTF (.glb), which have no words for motion and volumes.
+    """
     if not scene.everything:
         raise InputError("scene: is empty; add an object first")
     path = check_scene_path(path, force=force)
+    if path.suffix.lower() == ".glb":
+        return save_glb(scene, path, force=force)
+    if path.suffix.lower() in _OTHERS:
+        return save_usd(scene, path, force=force)
     folder = path.with_suffix("")
     with whole_file(path, force=force) as temporary, whole_folder(folder, force=force) as growing:
         growing.mkdir()
         table = _table(scene, growing, folder.name)
         temporary.write_text(_compact(tomli_w.dumps(table)), encoding="utf-8")
+    return None
 
 
 def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:

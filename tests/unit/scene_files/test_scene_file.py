@@ -335,7 +335,7 @@ def test_what_cannot_be_saved(tmp_path):
         save_scene(Scene(), tmp_path / "s.toml")
     scene = Scene()
     scene.add(box())
-    with pytest.raises(OutputError, match=r"ends in \.toml; name it s\.toml"):
+    with pytest.raises(OutputError, match=r"ends in \.toml, .* or \.glb; name it s\.toml"):
         save_scene(scene, tmp_path / "s.json")
     with pytest.raises(OutputError, match="no such folder"):
         save_scene(scene, tmp_path / "no" / "s.toml")
