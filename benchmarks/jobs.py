@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import random
 import resource
 import shutil
@@ -36,7 +37,7 @@ seed = 11
 frames = {frames}
 [worlds]
 count = {worlds}
-recipe = {{ side_m = [30, 40] }}
+recipe = {{ side_m = {side} }}
 [[sensors]]
 sensor = "vlp-16"
 [output]
@@ -44,9 +45,33 @@ layout = "webdataset"
 """
 
 
-def plan_in(folder: Path, worlds: int, frames: int) -> tuple[Path, Plan]:
+COUNTING = """
+# Loaded by every worker: a line when an item is begun, and one when its receipt is written.
+import os
+import tussock.jobs.engines as engines
+
+begin, end = engines.make_item, engines.write_receipt
+
+def note(word, index):
+    line = os.open(os.environ["TUSSOCK_COUNTED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(line, f"{word} {index}\\n".encode())
+    os.close(line)
+
+def make_item(plan, index, shelf):
+    note("begin", index)
+    return begin(plan, index, shelf)
+
+def write_receipt(store, index, files):
+    end(store, index, files)
+    note("end", index)
+
+engines.make_item, engines.write_receipt = make_item, write_receipt
+"""
+
+
+def plan_in(folder: Path, worlds: int, frames: int, side: list[int] | None = None) -> tuple[Path, Plan]:
     path = folder / "plan.toml"
-    path.write_text(PLAN.format(worlds=worlds, frames=frames))
+    path.write_text(PLAN.format(worlds=worlds, frames=frames, side=side or [30, 40]))
     return path, load_plan(path)
 
 
@@ -102,14 +127,17 @@ def million(folder: Path) -> None:
     print(
         f"million: planned {len(ledger.todo()):,} items ({length / 1e6:.0f} MB of names) in {time.perf_counter() - begin:.1f} s"
     )
-    for segment in range(10):
-        items = np.arange(segment * 100_000, (segment + 1) * 100_000)
+    chance = np.random.default_rng(0)  # checksums do not compress
+    for segment in range(500):  # as a run writes them
+        items = np.arange(segment * 2000, (segment + 1) * 2000)
         table = pa.table({
             "item": items, "path": [f"shards/{plan.item(i).name}.tar" for i in items.tolist()], "size": items,
-            "sha256": pa.array([bytes(32)] * len(items), pa.binary(32)),
+            "sha256": pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(32), len(items), [None, pa.py_buffer(chance.bytes(32 * len(items)))]
+            ),
         })  # fmt: skip
-        store.put(f".journal/{segment:06d}.parquet", _parquet(table))
-    del table
+        store.put(f".journal/{segment:06d}.parquet", _parquet([table]))
+    del table, items
     begin = time.perf_counter()
     taken_up = Ledger(store, plan)
     print(f"million: taken up again in {time.perf_counter() - begin:.1f} s, {len(taken_up.todo())} left")
@@ -121,10 +149,24 @@ def million(folder: Path) -> None:
     )
 
 
+def twice(counted: Path) -> tuple[int, int, int]:
+    """How often a finished item was begun again, how often any was begun, and how often one was finished."""
+    finished: set[str] = set()
+    again = begun = ended = 0
+    for line in counted.read_text().splitlines():
+        word, index = line.split()
+        begun += word == "begin"
+        ended += word == "end"
+        again += word == "begin" and index in finished
+        if word == "end":
+            finished.add(index)
+    return again, begun, ended
+
+
 def kills(folder: Path, worlds: int, frames: int, worker_kills: int, client_kills: int) -> None:
     import psutil
 
-    path, plan = plan_in(folder, worlds, frames)
+    path, plan = plan_in(folder, worlds, frames, [22, 26])
     begin = time.perf_counter()
     run_plan(plan, folder / "whole", engine=here(1))
     print(f"kills: undisturbed on one thread {time.perf_counter() - begin:.0f} s", flush=True)
@@ -135,14 +177,19 @@ def kills(folder: Path, worlds: int, frames: int, worker_kills: int, client_kill
         "from tussock.jobs.engines import dask_engine\n"
         f"if __name__ == '__main__':\n    run_plan(load_plan({str(path)!r}), {str(out)!r}, engine=dask_engine('local', workers=2))\n"
     )
-    script = folder / "client.py"
+    script, counting, counted = folder / "client.py", folder / "counting.py", folder / "counted.txt"
     script.write_text(code)
+    counting.write_text(COUNTING)
+    environment = os.environ | {
+        "DASK_DISTRIBUTED__WORKER__PRELOAD": repr([str(counting)]), "TUSSOCK_COUNTED": str(counted),
+    }  # fmt: skip
+    begin = time.perf_counter()
     killed_workers = killed_clients = 0
     while True:
-        client = subprocess.Popen([sys.executable, str(script)])
+        client = subprocess.Popen([sys.executable, str(script)], env=environment)
         done = False
         while not done:
-            time.sleep(chance.uniform(0.5, 4.0))
+            time.sleep(chance.uniform(0.5, 8.0))
             if client.poll() is not None:
                 done = True
             elif killed_workers < worker_kills and chance.random() < 0.75:
@@ -165,10 +212,13 @@ def kills(folder: Path, worlds: int, frames: int, worker_kills: int, client_kill
             break
     same = digest(out) == digest(folder / "whole")
     left = [str(p) for p in out.rglob("*") if p.name.endswith(".part") or p.name.startswith(".")]
+    again, begun, ended = twice(counted)
     print(
-        f"kills: {killed_workers} workers and {killed_clients} clients killed; the same bytes: {same}; left over: {left}"
+        f"kills: {killed_workers} workers and {killed_clients} clients killed in {time.perf_counter() - begin:.0f} s; "
+        f"the same bytes: {same}; left over: {left}; {begun} items begun, {ended} finished for {len(plan)}, "
+        f"{again} begun again after they were finished"
     )
-    assert same and not left
+    assert same and not left and not again and killed_workers >= worker_kills and killed_clients >= client_kills
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import os
 import shutil
 import stat
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,13 +69,15 @@ def part_of(path: Path) -> Path:
 
 
 @contextmanager
-def whole_file(path: Path, *, force: bool = False, counts: bool = True) -> Iterator[Path]:
+def whole_file(path: Path, *, force: bool = False, counts: bool = True, within: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; it takes its final name when the block ends without error.
 
     ``counts``: whether it is one of the files that somebody asked for (`tussock.leftovers`), not of a cache.
+    ``within``: a folder of the same file system for the temporary path, under a name that no other writer has; several
+    may then write one ``path``, and the last one's stays.
     """
     check_writable(path, force=force)
-    part, lock = part_of(path), None
+    part, lock = part_of(path if within is None else within / uuid.uuid4().hex), None
     try:
         with left_until(part):
             lock = _new_file(part, path)

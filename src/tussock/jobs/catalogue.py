@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,8 @@ _AT_ONCE = 5000
 """items that are held in memory at a time"""
 
 
-def catalogue_bytes(store: Store, manifest: Any) -> bytes:
-    """The catalogue of all items in a manifest, in their order."""
+def catalogue_bytes(store: Store, files: Iterable[str]) -> bytes:
+    """The catalogue of all items whose ``files`` a manifest names, in their order."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -35,11 +37,11 @@ def catalogue_bytes(store: Store, manifest: Any) -> bytes:
         ("row_group", pa.int32()), ("biome", pa.string()), ("season", pa.string()), ("returns", pa.int64()),
         ("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64()), ("classes", pa.map_(pa.string(), pa.int64())),
     ])  # fmt: skip
-    paths = [path for path in manifest["path"].to_pylist() if path.endswith(".json")]
+    paths = (path for path in files if path.endswith(".json"))
     buffer = io.BytesIO()
     with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
-        for first in range(0, len(paths), _AT_ONCE):
-            rows = [row for path in paths[first : first + _AT_ONCE] for row in _rows(path, store.get(path))]
+        while some := list(islice(paths, _AT_ONCE)):
+            rows = [row for path in some for row in _rows(path, store.get(path))]
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
     return buffer.getvalue()
 

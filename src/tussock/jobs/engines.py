@@ -18,7 +18,7 @@ from tussock.extras import load_extra
 from tussock.jobs.layouts.kitti import kitti_files
 from tussock.jobs.layouts.parquet import parquet_files
 from tussock.jobs.layouts.webdataset import webdataset_files
-from tussock.jobs.ledger import write_receipt
+from tussock.jobs.ledger import read_receipt, write_receipt
 from tussock.jobs.making import make_item
 from tussock.jobs.plan import Plan
 from tussock.jobs.shelf import Shelf
@@ -50,7 +50,14 @@ Engine = Callable[[Plan, Store, Iterator[int]], Iterator[Outcome]]
 
 
 def make_and_store(plan: Plan, store: Store, index: int, shelf: Shelf, threads: int | None) -> Outcome:
-    """Make one item, write its files, then its receipt. What is wrong with the item itself is an outcome."""
+    """Make one item, write its files, then its receipt. What is wrong with the item itself is an outcome.
+
+    An item that has its receipt is left as it is: Dask gives it out again where a worker dies after its work and
+    before its word has come.
+    """
+    done = read_receipt(store, index)
+    if done is not None:
+        return Outcome(index, sum(file.size for file in done))
     try:
         files = LAYOUTS[plan.output.layout](make_item(plan, index, shelf), threads)
     except TussockError as error:

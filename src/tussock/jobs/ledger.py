@@ -2,7 +2,8 @@
 
 A worker writes the files of an item and then, as the last of them, a receipt with their checksums: an item with a
 receipt is done. The client gathers receipts into journal segments as it goes, so that a million items are taken up
-again in seconds; a receipt is removed only after its segment is there. When all is done the journal becomes
+again in seconds; a receipt is removed only after its segment is there, and after the client has heard of its item: until
+then a worker that is given the item anew finds the receipt and makes nothing twice. When all is done the journal becomes
 ``manifest.parquet``, sorted, so that the same plan has the same manifest however it was made.
 
     plan.json          the plan, resolved, and its digest: another plan is refused here
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,29 @@ from tussock.jobs.plan import Plan
 from tussock.jobs.store import Store, Stored
 from tussock.version import VERSION
 
-__all__ = ["FORMAT", "MANIFEST", "SUMMARY", "Ledger", "read_manifest", "write_receipt"]
+__all__ = ["FORMAT", "MANIFEST", "SUMMARY", "Ledger", "read_manifest", "read_receipt", "write_receipt"]
 
 FORMAT = "tussock data set of worlds"
 MANIFEST, SUMMARY, PLAN = "manifest.parquet", "manifest.json", "plan.json"
 _RECEIPTS, _JOURNAL = ".receipts", ".journal"
 _COLUMNS = ["item", "path", "size", "sha256"]
+_ROWS_AT_ONCE = 100_000
+"""of a manifest, and in one of its row groups"""
 
 
 def write_receipt(store: Store, index: int, files: Iterable[Stored]) -> None:
     """Say that an item is done."""
-    store.put(f"{_RECEIPTS}/{index:09d}.json", json.dumps([list(file) for file in files]).encode())
+    store.put(_receipt(index), json.dumps([list(file) for file in files]).encode())
+
+
+def read_receipt(store: Store, index: int) -> list[Stored] | None:
+    """The files of an item that is done; None where no receipt says so."""
+    data = store.get(_receipt(index))
+    return None if data is None else [Stored(*file) for file in json.loads(data)]
+
+
+def _receipt(index: int) -> str:
+    return f"{_RECEIPTS}/{index:09d}.json"
 
 
 class Ledger:
@@ -71,48 +84,48 @@ class Ledger:
         """Indices of the items that are not done, in order."""
         return np.flatnonzero(~self.done)
 
-    def gather(self) -> int:
-        """Put the receipts that are there into a journal segment; how many."""
-        names = self.store.names(_RECEIPTS)
-        if not names:
-            return 0
+    def gather(self, items: Iterable[int] | None = None) -> int:
+        """Put the receipts of ``items``, or all that are there, into a journal segment; how many."""
+        if items is None:
+            items = [int(name.removesuffix(".json")) for name in self.store.names(_RECEIPTS)]
         rows: list[tuple[int, Stored]] = []
-        for name in names:
-            data = self.store.get(f"{_RECEIPTS}/{name}")
-            if data is None:
-                continue
-            index = int(name.removesuffix(".json"))
-            if not 0 <= index < len(self.plan):
-                continue
-            rows += [(index, Stored(*file)) for file in json.loads(data)]
-            self.done[index] = True
-        self.store.put(f"{_JOURNAL}/{self._segments:06d}.parquet", _table_bytes(rows))
+        found = []
+        for index in items:
+            files = read_receipt(self.store, index)
+            if files is not None and 0 <= index < len(self.plan):
+                rows += [(index, file) for file in files]
+                found.append(index)
+        if not found:
+            return 0
+        self.done[found] = True
+        self.store.put(f"{_JOURNAL}/{self._segments:06d}.parquet", _parquet([_table(rows)]))
         self._segments += 1
-        for name in names:
-            self.store.drop(f"{_RECEIPTS}/{name}")
-        return len(names)
+        for index in found:
+            self.store.drop(_receipt(index))
+        return len(found)
 
     def close(self, failures: dict[int, str]) -> dict[str, Any]:
         """Write the manifest; the journal is removed where every item is done. The summary, as in manifest.json."""
         if self.complete:
             return dict(json.loads(self.store.get(SUMMARY) or b"{}"))
         self.gather()
-        table = self._whole_journal()
+        whole = _Sorted(self.store.names(_JOURNAL), self._segment)
         summary = {
             "format": FORMAT, "digest": self.plan.digest, "tussock": VERSION, "items": len(self.plan),
-            "frames": int(self.done.sum()) * self.plan.frames, "files": table.num_rows,
-            "bytes": int(np.sum(table["size"].to_numpy())) if table.num_rows else 0,
+            "frames": int(self.done.sum()) * self.plan.frames, "files": whole.rows, "bytes": whole.bytes,
             "failed": {self.plan.item(index).name: why for index, why in sorted(failures.items())},
         }  # fmt: skip
         if self.done.all() or len(failures) == len(self.todo()):
             if self.plan.output.layout == "parquet":
-                self.store.put(CATALOGUE, catalogue_bytes(self.store, table))
-            self.store.put(MANIFEST, _parquet(table))
+                paths = (path for batch in whole.batches() for path in batch["path"].to_pylist())
+                self.store.put(CATALOGUE, catalogue_bytes(self.store, paths))
+            self.store.put(MANIFEST, _parquet(whole.batches()))
             self.store.put(SUMMARY, (json.dumps(summary, indent=1, sort_keys=True) + "\n").encode())
         if self.done.all():
             for name in self.store.names(_JOURNAL):
                 self.store.drop(f"{_JOURNAL}/{name}")
             self.store.clear_folders((_JOURNAL, _RECEIPTS))
+        self.store.clear_parts()
         return summary
 
     def _take_up(self) -> None:
@@ -120,9 +133,10 @@ class Ledger:
         segments = self.store.names(_JOURNAL)
         if segments:
             self._segments = 1 + max(int(name.removesuffix(".parquet")) for name in segments)
-            self.done[self._segments_of(["item"])["item"].to_numpy()] = True
+            for name in segments:
+                self.done[self._segment(name, ["item"])["item"].to_numpy()] = True
         elif not self.store.names(_RECEIPTS) and self.store.get(SUMMARY) is not None:
-            items = read_manifest(self.store)["item"].to_numpy()
+            items = read_manifest(self.store, ["item"])["item"].to_numpy()
             self.done[np.unique(items)] = True
             self.complete = bool(self.done.all())
             if not self.complete:
@@ -130,40 +144,58 @@ class Ledger:
                 self._segments = 1
         self.gather()
 
-    def _segments_of(self, columns: list[str]) -> Any:
-        """Some columns of all journal segments, one below the other."""
+    def _segment(self, name: str, columns: list[str]) -> Any:
+        """Some columns of a journal segment."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        tables = [pq.read_table(io.BytesIO(_table_bytes([])), columns=columns)]
-        for name in self.store.names(_JOURNAL):
-            data = self.store.get(f"{_JOURNAL}/{name}")
-            try:
-                tables.append(pq.read_table(io.BytesIO(data or b""), columns=columns))
-            except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({error}); remove it") from None
-        return pa.concat_tables(tables)
+        try:
+            return pq.read_table(io.BytesIO(self.store.get(f"{_JOURNAL}/{name}") or b""), columns=columns)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({error}); remove it") from None
 
-    def _whole_journal(self) -> Any:
-        """All files of all finished items, in order, each once."""
+
+class _Sorted:
+    """The rows of a journal in the order of their items, each once, a batch at a time: never all of them in memory."""
+
+    def __init__(self, segments: list[str], read: Callable[[str, list[str]], Any]) -> None:
+        self._segments, self._read = segments, read
+        tables = [read(name, ["item", "size"]) for name in segments]
+        lengths = [len(table) for table in tables]
+        self._starts = np.concatenate([[0], np.cumsum(lengths)])
+        items = np.concatenate([[], *(table["item"].to_numpy() for table in tables)]).astype(np.int64)
+        segment = np.repeat(np.arange(len(segments), dtype=np.int32), lengths)
+        order = np.argsort(items, kind="stable")
+        # Stopped between a segment and the removal of its receipts, an item may stand in two segments: the first counts.
+        starts = np.flatnonzero(np.diff(items[order], prepend=-1))
+        first = np.repeat(segment[order[starts]], np.diff(starts, append=len(order)))
+        self._order = order[segment[order] == first]
+        self.rows = len(self._order)
+        sizes = np.concatenate([[], *(table["size"].to_numpy() for table in tables)]).astype(np.int64)
+        self.bytes = int(sizes[self._order].sum())
+
+    def batches(self) -> Iterator[Any]:
+        """Tables of at most `_ROWS_AT_ONCE` rows; one without rows where there are none.
+
+        Items are finished nearly in their order, so a batch needs few segments and a segment few batches.
+        """
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        whole = self._segments_of(_COLUMNS)
-        order = pc.sort_indices(whole, sort_keys=[("item", "ascending"), ("path", "ascending")])
-        whole = whole.take(order).combine_chunks()
-        if len(whole) < 2:
-            return whole
-        # Stopped between a segment and the removal of its receipts, an item may stand there twice.
-        here, before = whole.slice(1), whole.slice(0, len(whole) - 1)
-        new = pc.or_(pc.not_equal(here["item"], before["item"]), pc.not_equal(here["path"], before["path"]))
-        if pc.all(new).as_py():
-            return whole
-        return whole.filter(pa.chunked_array([pa.array([True]), *new.chunks])).combine_chunks()
+        for at in range(0, max(self.rows, 1), _ROWS_AT_ONCE):
+            rows = self._order[at : at + _ROWS_AT_ONCE]
+            which = np.searchsorted(self._starts, rows, side="right") - 1
+            pieces, places = [_table([])], [np.empty(0, np.int64)]
+            for segment in np.unique(which):
+                mine = np.flatnonzero(which == segment)
+                whole = self._read(self._segments[segment], _COLUMNS)
+                pieces.append(whole.take(rows[mine] - self._starts[segment]))
+                places.append(mine)
+            back = np.argsort(np.concatenate(places))
+            yield pa.concat_tables(pieces).combine_chunks().take(back)
 
 
-def read_manifest(store: Store) -> Any:
-    """The table of all files: item, path, size, sha256."""
+def read_manifest(store: Store, columns: list[str] | None = None) -> Any:
+    """The table of all files: item, path, size, sha256, or some of these."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -171,12 +203,12 @@ def read_manifest(store: Store) -> Any:
     if data is None:
         raise InputError(f"{store.root}: holds no finished data set ({MANIFEST} is missing); run its plan to the end")
     try:
-        table = pq.read_table(io.BytesIO(data))
+        file = pq.ParquetFile(io.BytesIO(data))
+        if file.schema_arrow.names != _COLUMNS:
+            raise InputError(f"{store.root}/{MANIFEST}: is not the manifest of a data set")
+        return file.read(columns)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{store.root}/{MANIFEST}: cannot be read ({error})") from None
-    if table.column_names != _COLUMNS:
-        raise InputError(f"{store.root}/{MANIFEST}: is not the manifest of a data set")
-    return table
 
 
 def _digest(known: bytes, store: Store) -> str:
@@ -189,10 +221,10 @@ def _digest(known: bytes, store: Store) -> str:
         raise InputError(f"{store.root}/{PLAN}: cannot be read ({error}); choose another place") from None
 
 
-def _table_bytes(rows: list[tuple[int, Stored]]) -> bytes:
+def _table(rows: list[tuple[int, Stored]]) -> Any:
     import pyarrow as pa
 
-    table = pa.table(
+    return pa.table(
         {
             "item": pa.array([index for index, _ in rows], pa.int64()),
             "path": pa.array([file.path for _, file in rows], pa.string()),
@@ -200,12 +232,17 @@ def _table_bytes(rows: list[tuple[int, Stored]]) -> bytes:
             "sha256": pa.array([bytes.fromhex(file.sha256) for _, file in rows], pa.binary(32)),
         }
     )
-    return _parquet(table)
 
 
-def _parquet(table: Any) -> bytes:
+def _parquet(tables: Iterable[Any]) -> memoryview:
+    """One file of one row group a table."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd", use_dictionary=False)
-    return buffer.getvalue()
+    buffer, writer = pa.BufferOutputStream(), None
+    for table in tables:
+        writer = writer or pq.ParquetWriter(buffer, table.schema, compression="zstd", use_dictionary=False)
+        writer.write_table(table)
+    assert writer is not None
+    writer.close()
+    return memoryview(buffer.getvalue())

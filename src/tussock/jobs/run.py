@@ -47,7 +47,8 @@ def run_plan(
     ledger = Ledger(store, plan, force=force)
     todo = ledger.todo()
     failed: dict[int, str] = {}
-    made, gathered, since = 0, time.monotonic(), 0
+    made, gathered = 0, time.monotonic()
+    heard: list[int] = []
     before = len(plan) - len(todo)
     if len(todo):
         with engine if engine is not None else here() as run:
@@ -56,10 +57,10 @@ def run_plan(
                     failed[outcome.number] = outcome.failed
                 else:
                     made += 1
-                    since += 1
-                if since >= _GATHER_AT or (since and time.monotonic() - gathered > _GATHER_EVERY):
-                    ledger.gather()
-                    gathered, since = time.monotonic(), 0
+                    heard.append(outcome.number)
+                if len(heard) >= _GATHER_AT or (heard and time.monotonic() - gathered > _GATHER_EVERY):
+                    ledger.gather(heard)
+                    gathered, heard = time.monotonic(), []
                 if on_item is not None:
                     on_item(before + made, len(plan), outcome.bytes)
     summary = ledger.close(failed)

@@ -1,7 +1,8 @@
 """Where a data set goes: a folder, or any place that fsspec knows (``s3://…``, ``memory://…``).
 
-A file appears whole or not at all: in a folder it is written beside its name and renamed, elsewhere it is put in one
-request, which object stores make visible at once.
+A file appears whole or not at all: in a folder it is written into ``.parts`` and renamed, elsewhere it is put in one
+request, which object stores make visible at once. Two workers may write the same file, of the same bytes, at the same
+time; what a killed one leaves lies in ``.parts``, where it is found without looking through a million files.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import Any, NamedTuple
 
 from tussock.errors import InputError, OutputError
 from tussock.extras import load_extra
-from tussock.whole_files import whole_file
+from tussock.whole_files import clear_parts, whole_file
 
 __all__ = ["Store", "Stored"]
+
+_PARTS = ".parts"
 
 
 class Stored(NamedTuple):
@@ -45,17 +48,18 @@ class Store:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["root"])  # type: ignore[misc]
 
-    def put(self, path: str, data: bytes) -> Stored:
+    def put(self, path: str, data: bytes | memoryview) -> Stored:
         """Write one file."""
         if self._remote:
-            self._reach(lambda fs, at: fs.pipe_file(f"{at}/{path}", data))
+            self._reach(lambda fs, at: fs.pipe_file(f"{at}/{path}", bytes(data)))
         else:
-            target = self._folder / path
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{target.parent}: cannot be made a folder ({error.strerror})") from None
-            with whole_file(target, force=True) as part:
+            target, parts = self._folder / path, self._folder / _PARTS
+            for folder in (target.parent, parts):
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                except OSError as error:
+                    raise OutputError(f"{folder}: cannot be made a folder ({error.strerror})") from None
+            with whole_file(target, force=True, counts=False, within=parts) as part:
                 part.write_bytes(data)
         return Stored(path, len(data), hashlib.sha256(data).hexdigest())
 
@@ -82,7 +86,7 @@ class Store:
 
             return self._reach(listed)
         try:
-            return sorted(entry.name for entry in os.scandir(self._folder / folder) if not entry.name.endswith(".part"))
+            return sorted(entry.name for entry in os.scandir(self._folder / folder))
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -96,10 +100,10 @@ class Store:
             (self._folder / path).unlink(missing_ok=True)
 
     def clear_parts(self) -> None:
-        """Remove what killed writers left below the root: files whose names end in .part."""
-        if not self._remote and self._folder.is_dir():
-            for part in self._folder.rglob(".*.part"):
-                part.unlink(missing_ok=True)
+        """Remove what killed writers left; what is being written stays."""
+        if not self._remote:
+            clear_parts(self._folder / _PARTS)
+            self.clear_folders([_PARTS])
 
     def clear_folders(self, folders: Iterable[str]) -> None:
         """Remove empty folders; object stores have none."""

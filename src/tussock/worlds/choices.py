@@ -39,11 +39,13 @@ def choices_of(recipe: Recipe, number: int, seed: int) -> dict[str, Any]:
         "people": s.count("people", recipe.people),
         "animals": s.count("animals", recipe.animals),
         "vehicles": s.count("vehicles", recipe.vehicles),
+        "driving": bool(s.unit("vehicle drives") < recipe.driving),
         "sun_elevation_deg": s.between("sun elevation", recipe.sun_elevation_deg),
         "sun_azimuth_deg": s.between("sun azimuth", recipe.sun_azimuth_deg),
         "clouds": s.between("clouds", recipe.clouds),
         "weather": weather,
     }
+    chosen["driving"] = chosen["driving"] and chosen["vehicles"] > 0
     if weather == "fog":
         chosen["visibility_m"] = s.between("visibility", recipe.fog_visibility_m)
     return chosen

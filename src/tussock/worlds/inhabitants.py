@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
@@ -22,7 +23,7 @@ from tussock.worlds.things.fallen_log import fallen_log
 from tussock.worlds.things.fence import fence_along, fence_field
 from tussock.worlds.things.figures import deer, person
 
-__all__ = ["add_living_things", "add_things", "parking_places"]
+__all__ = ["add_living_things", "add_things", "lane_of", "parking_places"]
 
 _MOVES_FOR = 300.0
 """[s] in which people and animals walk"""
@@ -55,34 +56,54 @@ def add_things(scene: Scene, chosen: dict[str, Any], plot: Plot, samples: Sample
 def parking_places(
     chosen: dict[str, Any], route: Route, ground: HeightField, samples: Samples
 ) -> list[tuple[float, float, float, float]]:
-    """x, y, z [m] and yaw [rad] of vehicles that stand beside the route."""
+    """x, y, z [m] and yaw [rad] of vehicles that stand beside the route; where one drives, on the other side."""
     places = []
-    for vehicle in range(chosen["vehicles"]):
+    for vehicle in range(int(chosen["driving"]), chosen["vehicles"]):
         at = 5 + int(samples.unit("vehicle at", vehicle) * (len(route.line) - 10))
         ahead = route.line[at + 1] - route.line[at - 1]
         ahead /= np.linalg.norm(ahead)
-        offset = (chosen["trail_width_m"] / 2 + 1.8) * (1 if samples.unit("vehicle side", vehicle) < 0.5 else -1)
+        offset = (chosen["trail_width_m"] / 2 + 1.8) * _side(chosen, samples.unit("vehicle side", vehicle))
         x, y = route.line[at] + offset * np.array([-ahead[1], ahead[0]])
         z = float(ground(np.array([x]), np.array([y]))[0])
         places.append((float(x), float(y), z, float(np.arctan2(ahead[1], ahead[0]))))
     return places
 
 
+def lane_of(chosen: dict[str, Any], route: Route) -> Route:
+    """The line to the left of the route that a vehicle drives on: whoever goes along the route passes it."""
+    return route.beside(chosen["trail_width_m"] / 2 + 1.4)
+
+
+def _side(chosen: dict[str, Any], unit: ArrayLike) -> int:
+    """1: left of the route, −1: right of it, where nobody drives"""
+    return 1 if float(unit) < 0.5 and not chosen["driving"] else -1  # type: ignore[arg-type]
+
+
 def add_living_things(
     scene: Scene, chosen: dict[str, Any], route: Route, ground: HeightField, samples: Samples
 ) -> None:
-    """Vehicles stand, people walk along the route, animals walk in the open."""
-    for vehicle, (x, y, z, yaw) in enumerate(parking_places(chosen, route, ground, samples)):
+    """Vehicles stand or drive, people walk along the route, animals walk in the open."""
+    parked = parking_places(chosen, route, ground, samples)
+    for vehicle in range(chosen["vehicles"]):
         color = tuple(float(v) for v in 0.05 + 0.5 * samples.unit("paint", 3 * vehicle + np.arange(3)))
-        paint = SURFACES["car-paint"].changed(name=f"paint-{vehicle}", color=color)
-        placed = Placements.of([[x, y, z]], yaw=yaw)
-        scene.add(car(paint), name=f"vehicle-{vehicle + 1}", label="car", placements=placed)
+        mesh = car(SURFACES["car-paint"].changed(name=f"paint-{vehicle}", color=color))
+        name = f"vehicle-{vehicle + 1}"
+        if chosen["driving"] and vehicle == 0:
+            speed = samples.between("vehicle speed", (1.5, 5.0))
+            after = samples.unit("vehicle starts") * route.length / speed
+            motion = lane_of(chosen, route).drive(
+                ground, speed=speed, height=0.0, seconds=_MOVES_FOR, after=float(after)
+            )
+            scene.add(mesh, name=name, label="car", motion=motion)
+        else:
+            x, y, z, yaw = parked[vehicle - int(chosen["driving"])]
+            scene.add(mesh, name=name, label="car", placements=Placements.of([[x, y, z]], yaw=yaw))
     for index in range(chosen["people"]):
         red, green, blue = (float(v) for v in 0.03 + 0.6 * samples.unit("coat", 3 * index + np.arange(3)))
         aside = samples.between("person aside", (0.5, 0.9), index) * chosen["trail_width_m"]
         walk = route.drive(
             ground, speed=samples.between("person speed", (0.9, 1.6), index), height=0.0,
-            aside=aside if samples.unit("person side", index) < 0.5 else -aside, seconds=_MOVES_FOR,
+            aside=aside * _side(chosen, samples.unit("person side", index)), seconds=_MOVES_FOR,
             after=samples.between("person starts", (0.0, 60.0), index),
         )  # fmt: skip
         scene.add(person((red, green, blue)), name=f"person-{index + 1}", label="person", motion=walk)

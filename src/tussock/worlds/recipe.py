@@ -56,6 +56,8 @@ class Recipe(Settings):
     people: tuple[Count, Count] = (0, 2)
     animals: tuple[Count, Count] = (0, 2)
     vehicles: tuple[Count, Count] = (0, 1)
+    driving: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    """probability that the first vehicle drives beside the trail; the others are parked"""
     weather: Weights = Field(default_factory=lambda: {"clear": 4.0, "fog": 1.0})
     fog_visibility_m: Span = (30.0, 200.0)
     sun_elevation_deg: tuple[Angle, Angle] = (10.0, 60.0)

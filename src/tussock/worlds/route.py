@@ -47,6 +47,17 @@ class Route:
         """[m]"""
         return float(np.hypot(*np.diff(self.line, axis=0).T).sum())
 
+    def beside(self, aside: float) -> Route:
+        """The line ``aside`` [m] to the left of this one."""
+        ahead = np.gradient(self.line, self._way, axis=0)
+        ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
+        return Route(self.line + aside * np.stack([-ahead[:, 1], ahead[:, 0]], 1))
+
+    @property
+    def _way(self) -> NDArray[np.float64]:
+        """[m] from its beginning to each point"""
+        return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.line, axis=0).T))])
+
     def drive(
         self, ground: Ground, *, speed: float, height: float, aside: float = 0.0, seconds: float, after: float = 0.0
     ) -> Trajectory:
@@ -57,10 +68,9 @@ class Route:
         """
         if not speed > 0 or not seconds > 0:
             raise InputError.of("drive", "must have a speed and a time above 0", (speed, seconds))
-        way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.line, axis=0).T))])
+        way = self._way
         ahead = np.gradient(self.line, way, axis=0)
-        ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
-        line = self.line + aside * np.stack([-ahead[:, 1], ahead[:, 0]], 1)
+        line = self.beside(aside).line
         yaw = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
         turn = np.pi * speed / 2.0  # [m] of way in which it turns on the spot: half a turn in π/2 s
         legs = int(np.ceil(((seconds + after) * speed) / (way[-1] + turn))) + 1

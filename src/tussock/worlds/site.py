@@ -14,7 +14,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
 from tussock.worlds.choices import choices_of, samples_of
-from tussock.worlds.inhabitants import add_living_things, add_things, parking_places
+from tussock.worlds.inhabitants import add_living_things, add_things, lane_of, parking_places
 from tussock.worlds.planting import Plot, Stand, plant_layer
 from tussock.worlds.recipe import Recipe
 from tussock.worlds.route import Route
@@ -83,6 +83,8 @@ def build_site(recipe: Recipe, number: int, seed: int = 0) -> Site:
     if chosen["trail"]:
         trodden.append(route.strip(chosen["trail_width_m"]))
     keep_free: list[Any] = [*wet, *parked, route.strip(chosen["trail_width_m"] + 1.6)]
+    if chosen["driving"]:
+        keep_free.append(lane_of(chosen, route).strip(2.6))
     plot = Plot(ground, side, keep_free, trodden)
 
     stands: list[Stand] = []

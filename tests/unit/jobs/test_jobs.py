@@ -17,7 +17,7 @@ import pytest
 from tussock.errors import InputError, OutputError
 from tussock.jobs.check import check_dataset
 from tussock.jobs.engines import Outcome, dask_engine, here, make_and_store
-from tussock.jobs.ledger import Ledger, read_manifest, write_receipt
+from tussock.jobs.ledger import Ledger, _Sorted, read_manifest, write_receipt
 from tussock.jobs.plan import Plan, load_plan
 from tussock.jobs.run import run_plan
 from tussock.jobs.shelf import Shelf
@@ -100,8 +100,8 @@ def test_stopped_anywhere_it_goes_on_to_the_same_bytes(plan_file: Path, tmp_path
         if stop_after == 2:
             ledger.gather()
         # An item whose files were written and whose receipt was not, and what a killed writer leaves.
-        (out / "items").mkdir(exist_ok=True)
-        (out / "items" / ".w.parquet.0123abcd.part").write_bytes(b"half")
+        (out / ".parts").mkdir(exist_ok=True)
+        (out / ".parts" / ".0123abcd.tussock.part").write_bytes(b"half")
         result = run_plan(plan, out)
         assert result.made == 3 - stop_after
         assert digest(out) == digest(whole)
@@ -116,7 +116,9 @@ def test_a_segment_and_its_receipts_may_both_be_there(plan_file: Path, tmp_path:
     write_receipt(store, 1, files)  # killed before it was removed
     taken_up = Ledger(store, plan)
     assert taken_up.todo().tolist() == [0, 2]
-    assert taken_up._whole_journal().num_rows == 2
+    rows = _Sorted(store.names(".journal"), taken_up._segment)
+    assert (rows.rows, rows.bytes) == (2, 3)
+    assert [batch["path"].to_pylist() for batch in rows.batches()] == [["a.bin", "b.bin"]]
 
 
 def test_poisoned_items_do_not_stop_the_rest(plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +195,7 @@ def test_a_million_items_are_planned_and_taken_up_again_in_little_memory(plan_fi
         "item": items, "path": pa.array([f"items/{i:06d}.parquet" for i in items]), "size": items,
         "sha256": pa.array([bytes(32)] * len(items), pa.binary(32)),
     })  # fmt: skip
-    store.put(".journal/000000.parquet", module._parquet(table))
+    store.put(".journal/000000.parquet", module._parquet([table]))
     taken_up = Ledger(store, plan)
     assert len(ledger.todo()) == 200_000
     assert taken_up.todo()[0] == 150_000
