@@ -50,7 +50,8 @@ COUNTING = """
 import os
 import tussock.jobs.engines as engines
 
-begin, end = engines.make_item, engines.write_receipt
+from tussock.jobs.ledger import write_receipt as end
+from tussock.jobs.making import make_item as begin
 
 def note(word, index):
     line = os.open(os.environ["TUSSOCK_COUNTED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -186,10 +187,13 @@ def kills(folder: Path, worlds: int, frames: int, worker_kills: int, client_kill
     begin = time.perf_counter()
     killed_workers = killed_clients = 0
     while True:
+        lines = counted.stat().st_size if counted.exists() else 0
         client = subprocess.Popen([sys.executable, str(script)], env=environment)
+        while client.poll() is None and (not counted.exists() or counted.stat().st_size == lines):
+            time.sleep(0.1)  # until its workers are at work: a kill before that loses nothing
         done = False
         while not done:
-            time.sleep(chance.uniform(0.5, 8.0))
+            time.sleep(chance.uniform(0.2, 6.0))
             if client.poll() is not None:
                 done = True
             elif killed_workers < worker_kills and chance.random() < 0.75:
@@ -208,7 +212,7 @@ def kills(folder: Path, worlds: int, frames: int, worker_kills: int, client_kill
                     if process.is_running():
                         process.kill()
                 break
-        if done:
+        if done and client.returncode == 0:
             break
     same = digest(out) == digest(folder / "whole")
     left = [str(p) for p in out.rglob("*") if p.name.endswith(".part") or p.name.startswith(".")]

@@ -119,15 +119,17 @@ def _cluster(where: str, workers: int | None) -> Iterator[Any]:
     if where == "local":
         distributed = load_extra("distributed", extra="jobs", purpose="running on Dask")
         count = workers or resolve_threads(None)
-        # A port of its own and no fixed dashboard: several runs may share a machine.
-        with distributed.LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            host="127.0.0.1",
-            silence_logs=logging.CRITICAL,
-        ) as cluster:
+        try:
+            # A port of its own and no fixed dashboard: several runs may share a machine.
+            cluster = distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                host="127.0.0.1", silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise InputError(
+                f"--dask local: its workers did not start ({' '.join(str(error).split())[:120]}); run it again"
+            ) from None
+        with cluster:
             yield cluster
     elif "://" in where:
         yield where
