@@ -146,6 +146,16 @@ class Trajectory:
         )
 
     @classmethod
+    def level(cls, times: ArrayLike, positions: ArrayLike, yaw: ArrayLike) -> Trajectory:
+        """Through ``positions`` (n, 3) [m] upright, each turned by its ``yaw`` (n,) [rad] about z."""
+        half = np.asarray(yaw, float) / 2
+        nought = np.zeros_like(half)
+        return cls(
+            np.asarray(times, float), np.asarray(positions, float),
+            np.stack([nought, nought, np.sin(half), np.cos(half)], -1),
+        )  # fmt: skip
+
+    @classmethod
     def load(cls, path: str | Path) -> Trajectory:
         """Read a TUM file (``t x y z qx qy qz qw``), or a CSV file with a header.
 
@@ -210,8 +220,13 @@ class Trajectory:
         if not self.moving:
             return np.repeat(self.positions, len(t), 0), np.repeat(self.quaternions, len(t), 0)
         clamped = np.clip(t, self.times[0], self.times[-1])
-        positions = np.stack([np.interp(clamped, self.times, self.positions[:, i]) for i in range(3)], 1)
-        turns = Slerp(self.times, Rotation.from_quat(self.quaternions))(clamped)
+        # Of a long path only the poses about these times are looked at: what lies between two depends on no other.
+        low, high = (clamped.min(), clamped.max()) if len(t) else (self.times[0], self.times[0])
+        first = max(int(np.searchsorted(self.times, low, side="right")) - 2, 0)
+        near = slice(first, int(np.searchsorted(self.times, high)) + 2)
+        known = self.times[near]
+        positions = np.stack([np.interp(clamped, known, self.positions[near, i]) for i in range(3)], 1)
+        turns = Slerp(known, Rotation.from_quat(self.quaternions[near]))(clamped)
         return positions, turns.as_quat()
 
     def pose(self, time: float) -> Pose:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tussock.errors import OutputError
+from tussock.errors import InputError, OutputError
 from tussock.jobs.check import check_dataset
+from tussock.jobs.finding import find_frames, read_points
 from tussock.jobs.plan import Plan
 from tussock.jobs.run import run_plan
 from tussock.jobs.store import Store
@@ -68,6 +69,7 @@ def test_pytorch_loads_both_layouts(layout: str, tmp_path: Path) -> None:
     for entry in loaded:
         assert entry["points"].shape == (entry["about"]["returns"], 4)
         assert entry["label"].shape == entry["instance"].shape == entry["points"].shape[:1]
+        assert entry["pictures"]["camera"].shape == (32, 64, 3)
     with pytest.raises(IndexError):
         frames[4]
 
@@ -86,6 +88,46 @@ def test_both_layouts_hold_the_same_points(tmp_path: Path) -> None:
         np.testing.assert_array_equal(a["instance"], b["instance"])
 
 
+@pytest.mark.parametrize("scheme", ["goose", "rellis-3d"])
+def test_class_numbers_of_others_are_written_and_explained(scheme: str, tmp_path: Path) -> None:
+    from tussock.scene.label_map import load_label_map
+    from tussock.scene.labels import LABELS
+
+    run_plan(small_plan("kitti", labels=scheme), tmp_path / "theirs")
+    run_plan(small_plan("kitti"), tmp_path / "ours")
+    name = "sequences/000001/labels/000000.label"
+    theirs, ours = (np.fromfile(tmp_path / folder / name, "<u4") for folder in ("theirs", "ours"))
+    table = json.loads((tmp_path / "theirs" / "labels.json").read_text())
+    assert table["scheme"] == scheme
+    assert table["classes"] == load_label_map(scheme).classes
+    names = {number: word for word, number in LABELS.items()}
+    want = [table["classes"][table["class_of"][names[number]]] for number in (ours & 0xFFFF).tolist()]
+    np.testing.assert_array_equal(theirs & 0xFFFF, want)
+    np.testing.assert_array_equal(theirs >> 16, ours >> 16)
+
+
+def test_instances_of_points_and_boxes_are_the_same_things(tmp_path: Path) -> None:
+    plan = small_plan("kitti")
+    run_plan(plan.changed(**{"worlds.count": 1, "frames": 1}), tmp_path / "ds")
+    folder = tmp_path / "ds" / "sequences" / "000000"
+    frame = json.loads((folder / "about.json").read_text())["frames"][0]
+    labels = np.fromfile(folder / "labels" / "000000.label", "<u4")
+    points = np.fromfile(folder / "velodyne" / "000000.bin", "<f4").reshape(-1, 4)[:, :3]
+    assert frame["boxes"], "the person of the recipe is in sight"
+    for box in frame["boxes"]:
+        mine = points[labels >> 16 == box["instance"]]
+        assert len(mine) == box["returns"]
+        away = np.abs((mine - box["center_m"]) @ np.array(box["rotation"])) - np.array(box["size_m"]) / 2
+        assert away.max() < 0.35  # noise of the range, and what moved since the frame began
+    seen = frame["pictures"]["camera"]
+    assert np.array(seen["pose"]).shape == (4, 4)
+    for box in seen["boxes"]:
+        left, top, right, bottom = box["whole_px"]
+        assert 0 <= left <= right < 64
+        assert 0 <= top <= bottom < 32
+        assert 0 <= box["occlusion"] <= 1
+
+
 def test_pyarrow_reads_a_class_and_a_frame_without_the_rest(tmp_path: Path) -> None:
     import pyarrow.dataset
     import pyarrow.parquet as pq
@@ -102,6 +144,18 @@ def test_pyarrow_reads_a_class_and_a_frame_without_the_rest(tmp_path: Path) -> N
     group = pq.ParquetFile(tmp_path / "ds" / row["file"]).read_row_group(row["row_group"])
     assert group.num_rows == row["returns"] == sum(count for _, count in row["classes"])
     assert set(group["frame"].to_pylist()) == {row["frame"]}
+    people = find_frames(str(tmp_path / "ds"), classes=["person"])
+    assert people == [row for row in catalogue if "person" in dict(row["classes"])]
+    table = read_points(str(tmp_path / "ds"), catalogue[:1], ["x", "label"])
+    assert table.column_names == ["x", "label"]
+    assert table.num_rows == catalogue[0]["returns"]
+    x, y, _ = catalogue[0]["low"]
+    assert catalogue[0] in find_frames(str(tmp_path / "ds"), area=(x - 1, y - 1, x + 1e-2, y + 1e-2), worlds=[0])
+    assert find_frames(str(tmp_path / "ds"), area=(900, 900, 901, 901)) == []
+    with pytest.raises(InputError, match="the least first"):
+        find_frames(str(tmp_path / "ds"), area=(1, 1, 0, 2))
+    with pytest.raises(InputError, match="no frame was found"):
+        read_points(str(tmp_path / "ds"), [])
 
 
 def test_pykitti_and_semantic_kitti_read_the_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,3 +222,46 @@ def test_s3_takes_a_data_set_and_gives_it_back(s3: str, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be reached"):
         Store("s3://no-such-bucket/ds").put("x", b"y")
     assert "s3fs" in sys.modules
+
+
+def test_s3_without_credentials_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    s3fs = pytest.importorskip("s3fs", reason="wants s3fs: pip install 'tussock[jobs]'")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    s3fs.S3FileSystem.clear_instance_cache()
+    with pytest.raises(OutputError) as caught:
+        run_plan(small_plan("webdataset"), "s3://bucket/ds")
+    s3fs.S3FileSystem.clear_instance_cache()
+    assert "\n" not in str(caught.value)
+    assert "credentials" in str(caught.value)
+
+
+BATCH = """#!/bin/bash
+# Slurm's sbatch, as far as it goes here: the script runs at once, on this machine.
+nohup bash "${@: -1}" > /dev/null 2>&1 &
+echo "Submitted batch job $!"
+"""
+
+
+def test_a_batch_system_starts_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dask_jobqueue", reason="wants dask-jobqueue: pip install 'tussock[jobs]'")
+    import dask
+
+    from tussock.jobs.engines import dask_engine
+
+    for name, text in (("sbatch", BATCH), ("scancel", '#!/bin/bash\nkill "$@" 2> /dev/null\n')):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    plan = small_plan("webdataset").changed(**{"worlds.count": 1, "frames": 1})
+    settings = {
+        "cores": 1, "memory": "2GB", "processes": 1, "interface": None, "log-directory": str(tmp_path),
+        "scheduler-options": {"dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"},
+    }  # fmt: skip
+    with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in settings.items()}):
+        result = run_plan(plan, tmp_path / "ds", engine=dask_engine("slurm", workers=1))
+    assert (result.made, result.failed) == (1, {})

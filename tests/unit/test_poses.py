@@ -200,3 +200,24 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     for name, rule in (("none", "no such file"), ("binary", "is not text"), (".", "is a folder")):
         with pytest.raises(InputError, match=rule):
             Trajectory.load(tmp_path / name)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 60), st.integers(1, 9))
+def test_a_cut_of_a_long_path_is_the_path(seed: int, poses: int, asked: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.01, 2.0, poses))
+    path = Trajectory(times, rng.normal(size=(poses, 3)), Rotation.random(poses, random_state=seed).as_quat())
+    when = np.concatenate([rng.uniform(times[0] - 1, times[-1] + 1, asked), rng.choice(times, asked)])
+    together = path.at(when)
+    everything = path.at(np.concatenate([when, times[[0, -1]]]))
+    for k in range(2):
+        np.testing.assert_array_equal(together[k], everything[k][: 2 * asked])
+        for i, one in enumerate(when):
+            np.testing.assert_array_equal(path.at([one])[k][0], together[k][i])
+
+
+def test_level_paths_are_those_of_yaw_alone() -> None:
+    yaw = np.linspace(-9.0, 9.0, 37)
+    path = Trajectory.level(np.arange(37.0), np.zeros((37, 3)), yaw)
+    want = np.array([Pose.at(yaw=float(angle)).quaternion for angle in yaw])
+    assert np.abs(np.abs((path.quaternions * want).sum(1)) - 1.0).max() < 1e-12

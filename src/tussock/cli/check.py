@@ -1,4 +1,4 @@
-"""``tussock check``: is a data set whole, and what does it hold?"""
+"""``tussock check``, also ``tussock dataset check``: is a data set whole, and what does it hold?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _SHOWN = 20
 
 
 def check(
-    dataset: Annotated[str, typer.Argument(help="Folder or URL of a data set that `tussock run` made.")],
+    dataset: Annotated[
+        str, typer.Argument(help="Folder or URL of a data set that `tussock run` or `tussock dataset` made.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
     """Verify checksums, counts and readability of a data set, and count its labels. Exit status 3: something is wrong."""

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
     from tussock.rigs.rig import Rig
 
-__all__ = ["dataset"]
+__all__ = ["DatasetCommand", "dataset"]
+
+
+class DatasetCommand(TyperCommand):
+    """``tussock dataset check DIR`` is ``tussock check DIR``; a rig file of that name is ``./check``."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if args[:1] == ["check"] and parent is not None:
+            return parent.command.get_command(parent, "check").make_context("check", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 def dataset(
@@ -38,7 +48,7 @@ def dataset(
 ) -> None:
     """Write a KITTI odometry (with SemanticKITTI labels) or raw data set, or all sensors of the rig to a ROS log.
 
-    Run it again to go on with a data set after a stop.
+    Run it again to go on with a data set after a stop. `tussock dataset check DIR` verifies one that is finished.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

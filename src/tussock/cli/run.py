@@ -31,6 +31,7 @@ def run(
 
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, said
+    from tussock.cli.interrupt import going_on
     from tussock.jobs.engines import dask_engine, here
     from tussock.jobs.plan import load_plan
     from tussock.jobs.run import run_plan
@@ -52,11 +53,19 @@ def run(
     with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
         task = bar.add_task("items", total=len(chosen), rate="")
 
+        kept_items = 0
+
         def show(done: int, total: int, size: int) -> None:
+            nonlocal kept_items
+            kept_items = done
             speed = bar.tasks[0].speed
             bar.update(task, completed=done, total=total, rate=f"{speed * chosen.frames:.1f} frames/s" if speed else "")
 
-        result = run_plan(chosen, out, engine=engine, force=force, on_item=show)
+        def what_is_kept() -> str:
+            return f"{kept_items} of {len(chosen)} items are finished and kept: the same command goes on from there"
+
+        with going_on(what_is_kept):
+            result = run_plan(chosen, out, engine=engine, force=force, on_item=show)
     if as_json:
         print_json({"made": result.made, **result.summary})
     else:

@@ -8,7 +8,7 @@ things have instance numbers, counted from 1 over the whole scene, so they stay 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
@@ -62,9 +62,13 @@ class Labeller:
         classes = self._classes[returns.label]
         moving = self._moving[returns.object_id]
         classes = np.where((moving > 0) & (returns.label == self._own[returns.object_id]), moving, classes)
-        first = self._first[returns.object_id]
-        instances = np.where(first > 0, first + returns.placement, 0).astype(np.uint32)
+        instances = self.instances(returns.object_id, returns.placement)
         return (instances << np.uint32(16) | classes.astype(np.uint32)).astype("<u4")
+
+    def instances(self, object_id: ArrayLike, placement: ArrayLike) -> NDArray[np.uint32]:
+        """The number of each thing, from 1; 0 for stuff and for nothing."""
+        first = self._first[np.asarray(object_id, np.int64)]
+        return np.where(first > 0, first + np.asarray(placement), 0).astype(np.uint32)
 
 
 def _official(name: str) -> int:

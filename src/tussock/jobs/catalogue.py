@@ -5,6 +5,7 @@ file, row_group       where its points are
 biome, season         of its world, empty for plain scenes
 returns               how many points it has
 x, y, z               [m] of the sensor in the world when it starts
+low, high             [m] corners of the box in the world that holds all points of the frame; null without points
 classes               returns of every class, as a map
 """
 
@@ -35,7 +36,8 @@ def catalogue_bytes(store: Store, files: Iterable[str]) -> bytes:
     schema = pa.schema([
         ("item", pa.int64()), ("world", pa.int64()), ("frame", pa.int64()), ("file", pa.string()),
         ("row_group", pa.int32()), ("biome", pa.string()), ("season", pa.string()), ("returns", pa.int64()),
-        ("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64()), ("classes", pa.map_(pa.string(), pa.int64())),
+        ("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64()), ("low", pa.list_(pa.float64())),
+        ("high", pa.list_(pa.float64())), ("classes", pa.map_(pa.string(), pa.int64())),
     ])  # fmt: skip
     paths = (path for path in files if path.endswith(".json"))
     buffer = io.BytesIO()
@@ -55,6 +57,7 @@ def _rows(path: str, data: bytes | None) -> list[dict[str, Any]]:
             "item": about["index"], "world": about["world"], "frame": frame["frame"],
             "file": path.removesuffix(".json") + ".parquet", "row_group": group,
             "biome": about["choices"].get("biome", ""), "season": about["choices"].get("season", ""),
-            "returns": frame["returns"], "x": x, "y": y, "z": z, "classes": sorted(frame["classes"].items()),
+            "returns": frame["returns"], "x": x, "y": y, "z": z, "low": frame["low_m"],
+            "high": frame["high_m"], "classes": sorted(frame["classes"].items()),
         })  # fmt: skip
     return rows

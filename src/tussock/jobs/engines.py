@@ -190,6 +190,10 @@ def _submitted(client: Any, plan: Plan, store: Store, todo: Iterator[int], threa
         index = underway.pop(future.key)
         if future.status == "finished":
             yield Outcome(*future.result())
+        elif future.status in ("cancelled", "lost"):
+            raise OutputError(
+                "Dask: the scheduler is gone; what is finished is kept: the same command goes on from there"
+            )
         else:
             error = future.exception()
             if isinstance(error, OutputError):

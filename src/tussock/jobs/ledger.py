@@ -7,6 +7,7 @@ then a worker that is given the item anew finds the receipt and makes nothing tw
 ``manifest.parquet``, sorted, so that the same plan has the same manifest however it was made.
 
     plan.json          the plan, resolved, and its digest: another plan is refused here
+    labels.json        the class numbers, and what each of Tussock's labels is among them
     .receipts/         one a finished item, until it is in the journal
     .journal/          segments
     manifest.parquet   item, path, size and SHA-256 of every file
@@ -28,12 +29,13 @@ from tussock.errors import InputError, OutputError
 from tussock.jobs.catalogue import CATALOGUE, catalogue_bytes
 from tussock.jobs.plan import Plan
 from tussock.jobs.store import Store, Stored
+from tussock.jobs.truth import scheme_table
 from tussock.version import VERSION
 
 __all__ = ["FORMAT", "MANIFEST", "SUMMARY", "Ledger", "read_manifest", "read_receipt", "write_receipt"]
 
 FORMAT = "tussock data set of worlds"
-MANIFEST, SUMMARY, PLAN = "manifest.parquet", "manifest.json", "plan.json"
+MANIFEST, SUMMARY, PLAN, LABELS = "manifest.parquet", "manifest.json", "plan.json", "labels.json"
 _RECEIPTS, _JOURNAL = ".receipts", ".journal"
 _COLUMNS = ["item", "path", "size", "sha256"]
 _ROWS_AT_ONCE = 100_000
@@ -69,9 +71,12 @@ class Ledger:
             indent=1, sort_keys=True,
         ).encode()  # fmt: skip
         if known is None:
-            taken = [name for name in store.names("") if not name.startswith(".")]
+            # Killed between the two, the table of labels may be there without the plan.
+            taken = [name for name in store.names("") if not name.startswith(".") and name != LABELS]
             if taken and not force:
                 raise OutputError(f"{store.root}: is not empty and holds no such data set; choose another place")
+            table = scheme_table(plan.output.labels)
+            store.put(LABELS, (json.dumps(table, indent=1, sort_keys=True) + "\n").encode())
             store.put(PLAN, text)
         elif _digest(known, store) != plan.digest:
             raise OutputError(

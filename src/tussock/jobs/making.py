@@ -13,6 +13,7 @@ import numpy as np
 from tussock.cameras.shading.light import Light
 from tussock.jobs.plan import Item, Plan, SensorTable
 from tussock.jobs.shelf import Ready, Shelf
+from tussock.jobs.truth import Truth
 from tussock.poses import Pose, Trajectory
 from tussock.rigs.capture import Moment, capture_moment
 from tussock.rigs.rig import MountedCamera, MountedLidar, Rig, load_rig
@@ -31,6 +32,7 @@ class Made(NamedTuple):
     item: Item
     ready: Ready
     rig: Rig
+    truth: Truth
     about: dict[str, Any]
     """plain data: what the item is"""
 
@@ -39,7 +41,7 @@ class Made(NamedTuple):
         first = round(self.plan.start_s * self.rig.rate_hz)
         seed = item_seed(self.plan.seed, self.item.number)
         for number in range(first, first + self.plan.frames):
-            yield capture_moment(self.rig, self.ready.world, number, seed=seed, threads=threads)
+            yield capture_moment(self.rig, self.ready.world, number, seed=seed, views=True, threads=threads)
 
 
 def make_item(plan: Plan, index: int, shelf: Shelf) -> Made:
@@ -65,8 +67,9 @@ def make_item(plan: Plan, index: int, shelf: Shelf) -> Made:
         "lidars": {one.name: _pose(one.mount) for one in rig.lidars},
         "cameras": {one.name: {**_pose(one.mount), **_camera(one)} for one in rig.cameras},
         "labels": ready.world.labels,
+        "label_scheme": plan.output.labels,
     }
-    return Made(plan, item, ready, rig, about)
+    return Made(plan, item, ready, rig, Truth(ready.world, plan.output.labels), about)
 
 
 def item_seed(seed: int, index: int) -> int:

@@ -23,6 +23,7 @@
 
     [output]
     layout = "parquet"                 # parquet, webdataset or kitti
+    labels = "goose"                   # tussock, semantickitti, rellis-3d or goose
 
 An item is one combination. Items are numbered, the world slowest, so that item N is known without the others.
 """
@@ -39,6 +40,7 @@ from pydantic import Field, model_validator
 
 from tussock.cameras.camera import Camera
 from tussock.errors import InputError
+from tussock.jobs.truth import LABEL_SCHEMES
 from tussock.limits import read_bytes
 from tussock.rigs.rig import load_rig
 from tussock.scene_files.scene_file import is_scene_file
@@ -115,12 +117,12 @@ class WeatherTable(Settings):
 class Output(Settings):
     layout: Literal["parquet", "webdataset", "kitti"] = "parquet"
     labels: str = "tussock"
-    """whose class numbers: tussock or semantickitti"""
+    """whose class numbers: tussock, semantickitti, rellis-3d or goose"""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.labels not in ("tussock", "semantickitti"):
-            raise ValueError("labels must be tussock or semantickitti")
+        if self.labels not in LABEL_SCHEMES:
+            raise ValueError(f"labels must be one of {', '.join(LABEL_SCHEMES)}")
         return self
 
 

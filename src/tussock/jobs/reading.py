@@ -3,8 +3,9 @@
     from tussock.jobs.reading import Frames
     loader = torch.utils.data.DataLoader(Frames("dataset"), batch_size=None, shuffle=True, num_workers=2)
 
-An entry is a dict of ``points`` (n, 4) float32 (x, y, z, intensity), ``label`` (n,) int64, ``instance`` (n,) int64 and
-``about`` (plain data). Labels are those that the plan asked for.
+An entry is a dict of ``points`` (n, 4) float32 (x, y, z, intensity), ``label`` (n,) int64, ``instance`` (n,) int64,
+``pictures`` (by the camera's name, (height, width, 3) uint8) and ``about`` (plain data: pose, boxes, calibration). Labels
+are those that the plan asked for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from tussock.jobs.ledger import PLAN, read_manifest
 from tussock.jobs.store import Store
 
 __all__ = ["Frames"]
+
+Entry = tuple[Any, Any, dict[str, bytes], dict[str, Any]]
+"""points, labels, pictures as PNG, plain data"""
 
 
 class Frames:
@@ -50,16 +54,17 @@ class Frames:
         if data is None:
             raise InputError(f"{path}: is missing from the data set")
         read = self._from_parquet if self._layout == "parquet" else self._from_tar
-        points, labels, about = read(path, data, frame)
+        points, labels, pictures, about = read(path, data, frame)
         torch = load_extra("torch", extra="torch", purpose="reading frames as tensors")
         return {
             "points": torch.from_numpy(points),
             "label": torch.from_numpy((labels & 0xFFFF).astype(np.int64)),
             "instance": torch.from_numpy((labels >> 16).astype(np.int64)),
+            "pictures": {name: torch.from_numpy(_picture(png)) for name, png in pictures.items()},
             "about": about,
         }
 
-    def _from_parquet(self, path: str, data: bytes, frame: int) -> tuple[Any, Any, dict[str, Any]]:
+    def _from_parquet(self, path: str, data: bytes, frame: int) -> Entry:
         import pyarrow.parquet as pq
 
         names = ["x", "y", "z", "intensity", "label", "instance"]
@@ -68,15 +73,22 @@ class Frames:
         labels = table["instance"].to_numpy().astype(np.uint32) << 16 | table["label"].to_numpy()
         whole = json.loads(self._store.get(path.removesuffix(".parquet") + ".json") or b"{}")
         about = whole.pop("frames")[frame]
-        return points, labels, {**whole, **about}
+        stem = f"{path.removesuffix('.parquet')}/{about['frame']:06d}"
+        pictures = {name: self._store.get(f"{stem}_{name}.png") or b"" for name in about["pictures"]}
+        return points, labels, pictures, {**whole, **about}
 
-    def _from_tar(self, path: str, data: bytes, frame: int) -> tuple[Any, Any, dict[str, Any]]:
+    def _from_tar(self, path: str, data: bytes, frame: int) -> Entry:
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             keys = sorted({member.name.split(".", 1)[0] for member in tar})
-            parts = {}
-            for ending in ("points.bin", "label.bin", "about.json"):
-                body = tar.extractfile(f"{keys[frame]}.{ending}")
-                assert body is not None
-                parts[ending] = body.read()
+            names = [name for name in tar.getnames() if name.split(".", 1)[0] == keys[frame]]
+            bodies = {name.split(".", 1)[1]: tar.extractfile(name) for name in names}
+            parts = {ending: body.read() for ending, body in bodies.items() if body is not None}
         points = np.frombuffer(parts["points.bin"], "<f4").reshape(-1, 4).copy()
-        return points, np.frombuffer(parts["label.bin"], "<u4"), json.loads(parts["about.json"])
+        pictures = {ending.removesuffix(".png"): png for ending, png in parts.items() if ending.endswith(".png")}
+        return points, np.frombuffer(parts["label.bin"], "<u4"), pictures, json.loads(parts["about.json"])
+
+
+def _picture(png: bytes) -> Any:
+    from PIL import Image
+
+    return np.array(Image.open(io.BytesIO(png)).convert("RGB"))

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from tussock.errors import InputError, OutputError
 from tussock.extras import load_extra
@@ -73,6 +73,15 @@ class Store:
             return None
         except OSError as error:
             raise InputError(f"{self._folder / path}: cannot be read ({error.strerror})") from None
+
+    def open(self, path: str) -> BinaryIO:
+        """A file to read parts of."""
+        try:
+            if self._remote:
+                return cast("BinaryIO", self._reach(lambda fs, at: fs.open(f"{at}/{path}", "rb")))
+            return (self._folder / path).open("rb")
+        except OSError as error:
+            raise InputError(f"{self.root}/{path}: cannot be read ({error.strerror})") from None
 
     def names(self, folder: str) -> list[str]:
         """Names of the files directly in a folder, sorted; none where it does not exist."""

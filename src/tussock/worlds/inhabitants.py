@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.ground.populate import populate
-from tussock.poses import Pose, Trajectory
+from tussock.poses import Trajectory
 from tussock.scene.placements import Placements
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
@@ -119,6 +119,4 @@ def _grazing(chosen: dict[str, Any], ground: HeightField, samples: Samples, inde
     times = np.arange(0.0, _MOVES_FOR + 1.0, 1.0)
     angle = samples.between("animal begins", (0.0, 2 * np.pi), index) + speed * times / radius
     x, y = x0 + radius * np.cos(angle), y0 + radius * np.sin(angle)
-    z = ground(x, y)
-    poses = [Pose.at(*place, yaw=a + np.pi / 2) for *place, a in zip(x, y, z, angle, strict=True)]
-    return Trajectory.through(times, poses)
+    return Trajectory.level(times, np.stack([x, y, ground(x, y)], 1), angle + np.pi / 2)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.ground.populate import Ground
 from tussock.ground.zones import Strip
-from tussock.poses import Pose, Trajectory
+from tussock.poses import Trajectory
 from tussock.worlds.sampling import Samples
 
 __all__ = ["Route"]
@@ -84,8 +84,7 @@ class Route:
         times = np.concatenate(at) / speed
         x, y = np.concatenate(points).T
         places = np.stack([x, y, ground(x, y) + height], 1)
-        poses = [Pose.at(*place, yaw=angle) for place, angle in zip(places, np.concatenate(headings), strict=True)]
-        whole = Trajectory.through(times, poses)
+        whole = Trajectory.level(times, places, np.concatenate(headings))
         inside = times[(times > after) & (times < after + seconds)]
         kept = np.concatenate([[after], inside, [after + seconds]])
         return Trajectory(kept - after, *whole.at(kept))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tussock.errors import InputError, OutputError
 from tussock.jobs.check import check_dataset
@@ -75,6 +77,7 @@ def test_a_run_a_check_and_a_second_run(plan_file: Path, tmp_path: Path) -> None
     assert found.wrong == []
     assert found.frames == 6
     assert found.returns == sum(found.classes.values()) > 1000
+    assert set(json.loads((out / "labels.json").read_text())["classes"]) >= set(found.classes)
     before = digest(out)
     again = run_plan(plan, out)
     assert again.made == 0
@@ -119,6 +122,67 @@ def test_a_segment_and_its_receipts_may_both_be_there(plan_file: Path, tmp_path:
     rows = _Sorted(store.names(".journal"), taken_up._segment)
     assert (rows.rows, rows.bytes) == (2, 3)
     assert [batch["path"].to_pylist() for batch in rows.batches()] == [["a.bin", "b.bin"]]
+
+
+@given(st.lists(st.lists(st.integers(0, 40), unique=True, max_size=12), max_size=6), st.integers(1, 7))
+def test_a_manifest_is_sorted_and_has_each_item_once(segments: list[list[int]], at_once: int) -> None:
+    import pyarrow as pa
+
+    from tussock.jobs import ledger as module
+
+    tables = {
+        f"{number:06d}": pa.concat_tables(
+            [module._table([])]
+            + [
+                module._table([(item, Stored(f"{item}-{k}", item, "ab" * 32)) for k in range(item % 3)])
+                for item in items
+            ]
+        )
+        for number, items in enumerate(segments)
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_ROWS_AT_ONCE", at_once)
+        rows = _Sorted(list(tables), lambda name, columns: tables[name].select(columns))
+        batches = list(rows.batches())
+    want = [(item, f"{item}-{k}") for item in sorted({i for one in segments for i in one}) for k in range(item % 3)]
+    assert [pair for b in batches for pair in zip(b["item"].to_pylist(), b["path"].to_pylist(), strict=True)] == want
+    assert rows.rows == len(want)
+    assert all(len(batch) == at_once for batch in batches[:-1])
+
+
+def test_an_item_with_a_receipt_is_not_made_again(plan_file: Path, tmp_path: Path) -> None:
+    plan, store = load_plan(plan_file), Store(tmp_path / "ds")
+    write_receipt(store, 1, [Stored("a.bin", 7, "00" * 32)])
+    assert make_and_store(plan, store, 1, None, 1) == Outcome(1, 7)  # type: ignore[arg-type]
+    ledger = Ledger(store, plan)
+    write_receipt(store, 0, [Stored("b.bin", 7, "00" * 32)])
+    write_receipt(store, 2, [Stored("c.bin", 7, "00" * 32)])
+    # Item 2 has not been heard of: its receipt stays, so that a second worker would see it.
+    assert ledger.gather([0]) == 1
+    assert store.names(".receipts") == ["000000002.json"]
+
+
+def test_a_full_disk_costs_only_what_is_in_flight(
+    plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, out = load_plan(plan_file), tmp_path / "ds"
+    put, room = Store.put, [8]
+
+    def full(self: Store, path: str, data: bytes) -> Stored:
+        room[0] -= 1
+        if room[0] < 0:
+            raise OutputError(f"{path}: cannot be written (No space left on device)")
+        return put(self, path, data)
+
+    monkeypatch.setattr(Store, "put", full)
+    with pytest.raises(OutputError, match="No space left"):
+        run_plan(plan, out)
+    monkeypatch.undo()
+    left = len(Ledger(Store(out), plan).todo())
+    assert 0 < left < 3
+    assert run_plan(plan, out).made == left
+    assert check_dataset(str(out)).wrong == []
+    assert sorted(p.name for p in out.iterdir() if p.name.startswith(".")) == []
 
 
 def test_poisoned_items_do_not_stop_the_rest(plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,16 +323,46 @@ def test_places_that_cannot_be_reached_are_one_line(plan_file: Path) -> None:
 
 
 def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="wants Dask: pip install 'tussock[jobs]'")
     import tussock.jobs.engines as engines
 
+    monkeypatch.setattr(engines, "VERSION", "99.0.0")  # here alone: the workers are processes of their own
+    with (
+        pytest.raises(InputError, match=r"must have Tussock 99\.0\.0, got .*; install it there"),
+        dask_engine("local", workers=1),
+    ):
+        pass
+
+
+def test_a_scheduler_that_goes_is_one_line(plan_file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="wants Dask: pip install 'tussock[jobs]'")
+
+    class Future:
+        key, status = "k", "cancelled"
+
     class Client:
-        def wait_for_workers(self, count: int, timeout: float) -> None: ...
+        loop = None
 
-        def run(self, function: object, on_error: str) -> dict[str, str]:
-            return {"tcp://10.0.0.1:4000": "0.0.1"}
+        def scheduler_info(self, n_workers: int) -> dict[str, dict[str, int]]:
+            return {"workers": {"one": 1}}
 
-    with pytest.raises(InputError, match="must have Tussock"):
-        engines._same_versions(Client())
+        def submit(self, *_: object, **__: object) -> Future:
+            return Future()
+
+    import tussock.jobs.engines as engines
+
+    class Waiting(list):  # type: ignore[type-arg]
+        add = list.append
+
+    class Distributed:
+        @staticmethod
+        def as_completed(loop: object) -> Waiting:
+            return Waiting()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "load_extra", lambda *_, **__: Distributed)
+        with pytest.raises(OutputError, match="the scheduler is gone"):
+            list(engines._submitted(Client(), load_plan(plan_file), Store(tmp_path), iter([0]), 1))
 
 
 def test_an_outcome_says_what_failed() -> None:

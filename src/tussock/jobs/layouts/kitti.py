@@ -28,7 +28,7 @@ def kitti_files(made: Made, threads: int | None) -> dict[str, bytes]:
     to_reference = np.linalg.inv(reference) @ lidar
     first = None
     for index, moment in enumerate(made.moments(threads)):
-        seen = shown(made, moment)
+        seen = shown(made, moment, threads)
         files[f"{folder}/velodyne/{index:06d}.bin"] = seen.points.tobytes()
         files[f"{folder}/labels/{index:06d}.label"] = seen.labels.astype("<u4").tobytes()
         for k, picture in enumerate(list(seen.pictures.values())[:2], start=2):

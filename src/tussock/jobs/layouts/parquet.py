@@ -30,7 +30,7 @@ def parquet_files(made: Made, threads: int | None) -> dict[str, bytes]:
     buffer = io.BytesIO()
     writer = None
     for moment in made.moments(threads):
-        seen = shown(made, moment)
+        seen = shown(made, moment, threads)
         fields = dict(contents_of(seen.frame).fields)
         rows = len(seen.frame)
         fields["label"] = (seen.labels & np.uint32(0xFFFF)).astype(np.uint16)

@@ -22,7 +22,7 @@ def webdataset_files(made: Made, threads: int | None) -> dict[str, bytes]:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for moment in made.moments(threads):
-            seen = shown(made, moment)
+            seen = shown(made, moment, threads)
             key = f"{made.item.name}-{moment.number:06d}".replace(".", "_")
             _add(tar, f"{key}.points.bin", seen.points.tobytes())
             _add(tar, f"{key}.label.bin", seen.labels.astype("<u4").tobytes())

@@ -159,8 +159,11 @@ def _revolution(pattern: SpinningPattern, frame: int) -> Pulses:
     # Exact: in float64 the start of a late cycle would wander, and with it the cut between frames.
     start = float(cycles.start * pattern.cycle - frame / decimal(pattern.rotation_hz))
     table = _laser_table(pattern)
-    phase = cycles.start % len(pattern.order)
-    count = sum(pattern.firings[cycle % len(pattern.order)] for cycle in cycles)
+    firings = pattern.firings
+    phase = cycles.start % len(firings)
+    count = sum(
+        fired * len(cycles[(turn - phase) % len(firings) :: len(firings)]) for turn, fired in enumerate(firings)
+    )
     out = _Fired(
         np.empty((count, 3), np.float32),
         np.empty((count if np.any(table.origin) else 0, 3), np.float32),
