@@ -2,6 +2,7 @@
 
 python benchmarks/jobs.py               all of it
 python benchmarks/jobs.py overhead      throughput of two Dask workers against two plain processes over the same items
+python benchmarks/jobs.py items         processor time and bytes of a world and of a frame, for the scaling model
 python benchmarks/jobs.py million       planning and taking up again of 10⁶ items
 python benchmarks/jobs.py kills [WORLDS FRAMES WORKER_KILLS CLIENT_KILLS]
                                         kills at random moments, then one digest over the data set against an
@@ -70,6 +71,7 @@ engines.make_item, engines.write_receipt = make_item, write_receipt
 """
 
 
+CAMERA = '[sensors.camera]\nwidth = 640\nheight = 480\nlens = { kind = "pinhole", horizontal_fov_deg = 80 }'
 # Small worlds, whose plants a new worker grows in no time: 40 restarts are what takes long.
 SMALL = "side_m = [20, 22], biomes = { meadow = 1, heath = 1, scrub = 1 }, seasons = { summer = 1 }"
 
@@ -119,6 +121,33 @@ def overhead(folder: Path, worlds: int = 30, frames: int = 10) -> None:
         print(f"  round {round_}: plain {plain:.1f} s, Dask {dask:.1f} s, throughput {plain / dask:.3f} of plain")
         print(f"    {worlds * frames / plain:.1f} frames/s plain, {worlds * frames / dask:.1f} on Dask")
     print(f"overhead: Dask reaches {np.median(ratios):.3f} of the plain loop (median of 3), start and end included")
+
+
+def items(folder: Path, worlds: int = 9, frames: int = 10) -> None:
+    """Times of one core, plants grown and kernels compiled before; the model of docs/worlds.md is made of them."""
+    for sensor, camera in (("vlp-16", ""), ("os1-64-rev7", ""), ("vlp-16", CAMERA)):
+        text = PLAN.format(worlds=worlds, frames=frames, recipe="").replace("vlp-16", sensor)
+        path = folder / "items.toml"
+        path.write_text(text.replace('"webdataset"', '"parquet"').replace("[output]", f"{camera}\n[output]"))
+        plan, store, shelf = load_plan(path), Store(folder / f"{sensor}{bool(camera)}"), Shelf()
+        worlds_s, frames_s, size = [], [], 0
+        for index in range(worlds):
+            for number in (index, index):  # the first time grows its plants
+                shelf = Shelf()
+                begin = time.process_time()
+                shelf.world(plan, plan.item(number).world)
+                built = time.process_time() - begin
+            begin = time.process_time()
+            size += make_and_store(plan, store, index, shelf, 1).bytes
+            worlds_s.append(built)
+            frames_s.append((time.process_time() - begin) / frames)
+        t_world, t_frame = float(np.mean(worlds_s)), float(np.mean(frames_s))
+        print(
+            f"items: {sensor}{' and a camera of 640 × 480' if camera else ''}: {t_world:.2f} s a world, {t_frame:.3f} s "
+            f"a frame, {size / worlds / frames / 1e6:.2f} MB a frame, {3600 / (t_world / frames + t_frame):,.0f} frames "
+            "a core-hour",
+            flush=True,
+        )
 
 
 def million(folder: Path) -> None:
@@ -236,6 +265,8 @@ def main() -> None:
     try:
         if which in ("all", "million"):
             million(folder)
+        if which in ("all", "items"):
+            items(folder)
         if which in ("all", "overhead"):
             overhead(folder)
         if which in ("all", "kills"):
