@@ -41,6 +41,8 @@ class Firings:
     """[m] from the origin, NaN without return, shape (n, kinds)"""
     intensity: NDArray[np.float32]
     """relative, 1 for a white wall met head-on, 0 without return, shape (n, kinds)"""
+    complete: bool = True
+    """whether the pulses without return are among the rows; some packets do not tell where those went"""
 
     def __len__(self) -> int:
         return len(self.times)

@@ -1,4 +1,8 @@
-"""The firings in a recording of packets, whatever sensor was recorded."""
+"""The firings in a recording of packets, whatever sensor was recorded.
+
+Whose packets these are is told by the packets: Velodyne's and Hesai's begin with flags of their own, Livox's say their
+length and number of points, and what comes to an Ouster's port is an Ouster's. The name of a model wins over that.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,13 @@ from pathlib import Path
 from tussock.errors import InputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.ouster_unit import OusterUnit, read_unit
+from tussock.sensors.sensor import Sensor
 from tussock.wire.captures.datagrams import Datagrams, read_datagrams, warn
 from tussock.wire.firings import Firings
+from tussock.wire.hesai.firings import hesai_datagrams, hesai_firings
+from tussock.wire.hesai.models import MODELS as HESAI
+from tussock.wire.livox.firings import livox_datagrams, livox_firings
+from tussock.wire.livox.formats import FORMATS as LIVOX
 from tussock.wire.ouster.firings import firings_of_scans, ouster_firings
 from tussock.wire.ouster.models import FORMATS, unit_of
 from tussock.wire.ouster.profiles import LIDAR_PORT
@@ -36,22 +45,56 @@ def read_firings(
     if path.suffix == ".osf":
         return firings_of_scans(list(read_ouster(path)))
     found = read_datagrams(path)
-    ouster = _ouster(found, model)
+    sensor = _named(model)
+    if sensor is not None and sensor.packets in HESAI:
+        return hesai_firings(_some(found, hesai_datagrams(found), sensor), sensor, unit, say)
+    if sensor is not None and sensor.packets in LIVOX:
+        return livox_firings(_some(found, livox_datagrams(found), sensor), sensor, unit, say)
+    if model is None:
+        makes = _makes(found)
+        if len(makes) > 1:
+            raise InputError(f"holds packets of {' and '.join(makes)}; name the model with --model", source=path)
+        if makes == ["Hesai"]:
+            return hesai_firings(found, None, unit, say)
+        if makes == ["Livox"]:
+            return livox_firings(found, None, unit, say)
+    ouster = _ouster(found, model, sensor)
     if ouster is not None:
         return ouster_firings(found, ouster, unit, say)
     return firings_of(stream_of(found, model=model, unit=unit, say=say))
 
 
-def _ouster(found: Datagrams, model: str | None) -> OusterUnit | None:
+def _named(model: str | None) -> Sensor | None:
+    """The sensor of this name; None for a name that only who reads the packets knows."""
+    if model is None or model.lower().endswith(".json"):
+        return None
+    try:
+        return load_sensor(model)
+    except InputError:
+        return None
+
+
+def _makes(found: Datagrams) -> list[str]:
+    """The makers whose packets are told by themselves."""
+    velodyne = bool((found.begins(FIRST_FLAG) & (found.size == PACKET_BYTES)).any())
+    there = {"Velodyne": velodyne, "Hesai": len(hesai_datagrams(found)), "Livox": len(livox_datagrams(found))}
+    return [make for make, some in there.items() if some]
+
+
+def _some(found: Datagrams, ours: Datagrams, sensor: Sensor) -> Datagrams:
+    if not len(ours):
+        raise InputError.of(
+            "model", f"must be what was recorded, but {found.path.name} holds no packets of it", sensor.name
+        )
+    return found
+
+
+def _ouster(found: Datagrams, model: str | None, sensor: Sensor | None) -> OusterUnit | None:
     """The unit whose packets these are; None for those of another make."""
     if model is not None:
         if model.lower().endswith(".json"):
             return read_unit(Path(model))
-        try:
-            sensor = load_sensor(model)
-        except InputError:
-            return None  # said by who reads the packets: it knows more names
-        return unit_of(sensor) if sensor.packets in FORMATS else None
+        return unit_of(sensor) if sensor is not None and sensor.packets in FORMATS else None
     if (found.begins(FIRST_FLAG) & (found.size == PACKET_BYTES)).any() or not (found.port == LIDAR_PORT).any():
         return None
     return read_unit(metadata_beside(found.path))

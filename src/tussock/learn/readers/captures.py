@@ -43,5 +43,5 @@ def pulses_of_firings(
         start, way = turn.apply(start) + positions, turn.apply(way)
     return MeasuredPulses.of(
         start, way, firings.ranges[:, kind], intensity=np.clip(firings.intensity[:, kind], 0, 1), rings=firings.rings,
-        azimuths=firings.azimuths, turns=firings.turns, reach=reach,
+        azimuths=firings.azimuths, turns=firings.turns, reach=reach, complete=firings.complete,
     )  # fmt: skip

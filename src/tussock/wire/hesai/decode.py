@@ -7,7 +7,7 @@ of the model; packets whose checksums do not match are counted and left out.
 from __future__ import annotations
 
 from calendar import timegm
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,19 @@ class HesaiPackets:
     """which turn every cycle is of, where cycles take turns, shape (packets, cycles)"""
     sequence: NDArray[np.uint32] | None
     """number of every packet, where the model counts them, shape (packets,)"""
-    damaged: int
-    """packets that were left out because a checksum is wrong"""
+    whole: NDArray[np.bool_]
+    """which of the packets given had right checksums; the others were left out"""
+
+    @property
+    def damaged(self) -> int:
+        """Packets that were left out because a checksum is wrong."""
+        return int((~self.whole).sum())
+
+    def select(self, rows: NDArray[Any]) -> HesaiPackets:
+        """The chosen packets, in their order."""
+        names = ("azimuth", "stamp_us", "distance", "reflectivity", "turn")
+        sequence = None if self.sequence is None else self.sequence[rows]
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, sequence=sequence)
 
     @property
     def lost(self) -> int:
@@ -144,7 +155,7 @@ def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
         reflectivity=np.moveaxis(units["reflectivity"], 2, -1),
         turn=_turns(packets, model, dual),
         sequence=np.ascontiguousarray(packets["sequence"]) if "sequence" in names else None,
-        damaged=int((~good).sum()),
+        whole=good,
     )
 
 

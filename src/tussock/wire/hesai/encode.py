@@ -92,7 +92,9 @@ class HesaiEncoder:
         """The packets that this frame completes. After a gap the packet begun before it is completed empty."""
         number = int(frame.meta.get("frame", 0))
         cycles, turns = self._pattern.cycles(number), len(self._pattern.order)
-        wanted = sum(self._pattern.firings[cycle % turns] for cycle in cycles)
+        firings = self._pattern.firings
+        rounds, rest = divmod(len(cycles), turns)
+        wanted = rounds * sum(firings) + sum(firings[(cycles.start + k) % turns] for k in range(rest))
         if frame.pulses != wanted:
             raise InputError.of(
                 f"frame {number}", f"must be of the sensor {self.sensor.name} with its settings",

@@ -31,8 +31,13 @@ class LivoxPoints:
     """[ns] of every point, by the packet's clock, shape (packets, 96)"""
     packet: NDArray[np.uint16]
     """number of every packet in its frame, shape (packets,)"""
-    damaged: int
-    """packets that were left out because their checksum is wrong"""
+    whole: NDArray[np.bool_]
+    """which of the packets given had right checksums; the others were left out"""
+
+    @property
+    def damaged(self) -> int:
+        """Packets that were left out because their checksum is wrong."""
+        return int((~self.whole).sum())
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -74,7 +79,7 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
         np.ascontiguousarray(data["tag"]),
         packets["time"].astype(np.int64)[:, None] + within,
         np.ascontiguousarray(packets["packet"]),
-        int((~good).sum()),
+        good,
     )
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tussock.sensors.patterns.pattern import per_laser
 from tussock.sensors.patterns.spinning import SpinningPattern
+from tussock.wire.firing_loop import Cycles, Lasers, fire
 from tussock.wire.firings import Firings
 from tussock.wire.velodyne.calibration import Calibration
-from tussock.wire.velodyne.firing_loop import Cycles, Lasers, fire
 from tussock.wire.velodyne.layout import LAST, PACKET_BYTES, STRONGEST, layout_of
 from tussock.wire.velodyne.packet_stream import PacketStream
 from tussock.wire.velodyne.pauses import shorter_way

@@ -1,0 +1,102 @@
+"""The returns in the packets of a Livox.
+
+A packet says where a return is, and of a pulse without one nothing but its time: it is all zeros there. Whereto such a pulse
+went nobody knows who does not know the device's pattern and phase, so these are not among the firings, and these are not
+complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.sensors.sensor import Sensor
+from tussock.wire.captures.datagrams import Datagrams
+from tussock.wire.captures.units import choose_unit
+from tussock.wire.firings import Firings
+from tussock.wire.livox.decode import decode_livox
+from tussock.wire.livox.formats import FORMATS, POINTS, WHITE
+
+__all__ = ["livox_datagrams", "livox_firings"]
+
+_AT_ONCE_NS = 4_000_000_000  # device clocks that are this near to the recorder's are the same clock
+
+
+def livox_datagrams(found: Datagrams) -> Datagrams:
+    """Packets of points of the second SDK among datagrams: version 0, and their own length and number of points."""
+    ours = np.zeros(len(found), bool)
+    for form in FORMATS.values():
+        size = form.packet.itemsize
+        rows = np.flatnonzero(found.size == size)
+        head = bytes([0, size & 255, size >> 8])
+        right = found.begins(head)[rows]
+        for at, value in ((5, POINTS), (6, 0), (10, form.type)):
+            right &= found.data[found.start[rows] + at] == value
+        ours[rows] = right
+    return found.select(ours)
+
+
+def livox_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say: Callable[[str], None]) -> Firings:
+    """All returns of one unit in a capture; ``sensor`` says how many lines it has."""
+    chosen = choose_unit(livox_datagrams(found), unit)
+    if not len(chosen):
+        raise InputError("holds no points of a Livox", source=found.path)
+    for note in found.losses.notes(found.path):
+        say(note)
+    usual = int(np.bincount(chosen.size).argmax())
+    if (chosen.size != usual).any():
+        raise InputError("holds points of several formats; a Livox sends one", source=found.path)
+    try:
+        points = decode_livox(chosen.payloads())
+    except InputError as error:
+        raise error.within(found.path) from None
+    recorded = chosen.time_ns[points.whole]
+    if points.damaged:
+        say(f"{found.path}: {points.damaged} data packets have a wrong checksum and are left out")
+    order = np.argsort(points.time_ns[:, 0], kind="stable")
+    mixed = int((np.diff(order) < 0).sum())
+    if mixed:
+        say(f"{found.path}: {mixed} data packets came in another order than they were sent")
+    same = np.concatenate([[False], np.diff(points.time_ns[order, 0]) == 0])
+    if same.any():
+        say(f"{found.path}: {int(same.sum())} data packets came twice")
+    order = order[~same]
+    numbers, times = points.packet[order].astype(np.int64), points.time_ns[order]
+    lost = _missing(times)
+    if lost:
+        say(f"{found.path}: {lost} data packets are missing")
+    apart = int(np.median(recorded[order] - times[:, -1]))
+    frame = np.concatenate([[0], np.cumsum(np.diff(numbers) < 0)])
+    lines = sensor.lasers if sensor is not None and POINTS % sensor.lasers == 0 else 1
+    xyz = points.xyz[order]
+    hit = points.hit[order]
+    packet, place = np.nonzero(hit)
+    ends = xyz[packet, place]
+    reach = np.sqrt(np.einsum("ij,ij->i", ends, ends))
+    laser = (place % lines).astype(np.uint16)
+    return Firings(
+        sensor=sensor.name if sensor is not None else "livox",
+        kinds=("strongest",),
+        times=(times[packet, place] + (0 if abs(apart) < _AT_ONCE_NS else apart)) / 1e9,
+        lasers=laser,
+        rings=laser,
+        turns=frame[packet].astype(np.int32),
+        azimuths=np.arctan2(ends[:, 1], ends[:, 0]),
+        origins=np.zeros((len(ends), 3)),
+        directions=ends / reach[:, None],
+        ranges=reach[:, None],
+        intensity=(points.reflectivity[order][packet, place] / np.float32(WHITE))[:, None].astype(np.float32),
+        complete=False,
+    )
+
+
+def _missing(times: NDArray[np.int64]) -> int:
+    """Packets that are missing by their times: numbers begin anew with every frame."""
+    if len(times) < 2:
+        return 0
+    steps = np.diff(times[:, 0])
+    usual = float(np.median(steps))
+    return int(np.maximum(np.rint(steps / usual) - 1, 0)[steps < 1_000_000_000].sum()) if usual > 0 else 0
