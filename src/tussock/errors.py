@@ -14,6 +14,7 @@ __all__ = [
     "OutputError",
     "TraceError",
     "TussockError",
+    "TussockWarning",
     "in_words",
     "nearest",
     "reason",
@@ -32,6 +33,10 @@ NOT_GIVEN = _NotGiven.NOT_GIVEN
 
 class TussockError(Exception):
     """Base of every error that Tussock raises on purpose; its text is one line, fit to be shown as it is."""
+
+
+class TussockWarning(UserWarning):
+    """Something that works, and that people should know of; at the command line it is a note."""
 
 
 class InputError(TussockError):

@@ -19,6 +19,8 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from tussock.kernel_cache import keep_compiled
+
 __all__ = ["Array", "Real", "Whole", "borrowed", "inline_kernel", "kernel", "loop_kernel"]
 
 Real: TypeAlias = Any
@@ -59,13 +61,7 @@ def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F
     options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt}
     compiled: Any = numba.njit  # its types know no keyword of ours
     dispatcher = compiled(**options)(function)
-    dispatcher.enable_caching()
-    # Numba has no public way to say what cached code depends on; without this one we do not cache.
-    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = (cache_file._source_stamp, _stamp())
-        return cast(F, dispatcher)
-    return cast(F, compiled(**options)(function))
+    return cast(F, dispatcher if keep_compiled(dispatcher, _stamp()) else compiled(**options)(function))
 
 
 @lru_cache(maxsize=1)

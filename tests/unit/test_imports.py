@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities"},
-    {"limits", "reach"},
+    {"kernel_cache", "limits", "reach"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},
     {"randomness"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 import warnings
@@ -33,7 +34,7 @@ from tussock.cli import (
     worlds,
 )
 from tussock.cli.interrupt import watch, what_is_kept
-from tussock.errors import TussockError, in_words, visible
+from tussock.errors import TussockError, TussockWarning, in_words, visible
 
 __all__ = ["app", "main"]
 
@@ -79,13 +80,22 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> None:
     """Run the command line; a mistake is one line on standard error and exit status 2."""
-    warnings.simplefilter("ignore")  # what libraries think of numbers and of each other is not for people here
     for channel in (sys.stdout, sys.stderr):
         if isinstance(channel, io.TextIOWrapper):
             channel.reconfigure(errors="backslashreplace")  # a name that is no text must not stop a message
-    with watch():
+    with watch(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what libraries think of numbers and of each other is not for people here
+        warnings.simplefilter("default", TussockWarning)
+        warnings.showwarning = _note
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains where it has no folder for its caches
         status = _run()
     sys.exit(status)
+
+
+def _note(message: Warning | str, *_: object, **__: object) -> None:
+    from tussock.cli.console import note
+
+    note(str(message))
 
 
 def _run() -> int:

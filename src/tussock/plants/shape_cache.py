@@ -13,7 +13,6 @@ import inspect
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from tussock.errors import OutputError
+from tussock.errors import InputError, OutputError
+from tussock.numpy_files import load_npz
 from tussock.scene.mesh import Mesh
 from tussock.scene.parts import plain_parts
 from tussock.scene.surfaces import SURFACES
@@ -45,13 +45,15 @@ def cache_folder() -> Path:
 
 def kept(make: Callable[..., Mesh], **options: Any) -> Mesh:
     """``make(**options)``, from the cache where it is; materials are named there, and must be among `SURFACES`."""
-    file = cache_folder() / f"{make.__name__}-{VERSION}-{_key(make, options)}.npz"
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        file = cache_folder() / f"{make.__name__}-{VERSION}-{_key(make, options)}.npz"
+    except RuntimeError:  # nobody knows where this user's files are
+        return make(**options)
+    try:
+        arrays: dict[str, Any] = load_npz(file)
         materials = tuple(SURFACES[str(name)] for name in arrays.pop("materials"))
         return Mesh(materials=materials, **arrays)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+    except (InputError, ValueError, KeyError, TypeError):
         pass  # not there, or damaged
     mesh = make(**options)
     if any(SURFACES.get(material.name) != material for material in mesh.materials):
