@@ -25,8 +25,8 @@ yaw_deg = [0, 90, 180, 270]
 """,
     encoding="utf-8",
 )
-scene = tussock.load_scene(Path("garden.toml"))
+scene = tussock.load_scene("garden.toml")
 print(f"{scene.name}: {scene.triangles} triangles, {scene.placement_count} placements")
 frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1))
 print(f"{(frame.object_id == scene['grass'].id).sum()} returns from the grass")
-tussock.save_scene(scene, Path("garden_saved.toml"), force=True)
+tussock.save_scene(scene, "garden_saved.toml", force=True)

@@ -1,7 +1,5 @@
 """Grow a small hillside: terrain from noise, shrubs and conifers over it, a path left free."""
 
-from pathlib import Path
-
 import tussock
 
 hill = tussock.noise_terrain((60.0, 60.0), height=1.5, wavelength=40.0, seed=1)
@@ -18,4 +16,4 @@ for name, mesh, density, spacing in (
 
 frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 3))
 print(f"{scene.triangles:,} triangles, {len(frame):,} returns")
-tussock.plot_scene(scene, Path("hill.png"), tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)
+tussock.plot_scene(scene, "hill.png", tussock.Pose.at(-28, -3.5, 4.0), size=(480, 270), force=True)

@@ -1,7 +1,5 @@
 """Six worlds of a recipe, side by side, and how they differ."""
 
-from pathlib import Path
-
 import tussock
 
 recipe = tussock.Recipe(
@@ -20,4 +18,4 @@ for number in range(6):
         frame = tussock.scan(site.scene, tussock.load_sensor("vlp-16"), site.drive(speed=2.0), seed=number)
         print(f"  a VLP-16 that drives through it: {len(frame):,} returns in its first revolution")
 
-print("wrote", tussock.plot_contact_sheet(pictures, Path("six_worlds.jpg"), force=True))
+print("wrote", tussock.plot_contact_sheet(pictures, "six_worlds.jpg", force=True))

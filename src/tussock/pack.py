@@ -62,7 +62,7 @@ class Packed:
 
 def save_pack(
     scene: Scene,
-    path: Path,
+    path: Path | str,
     *,
     sensor: Sensor | None = None,
     place: Pose | Trajectory | None = None,
@@ -70,6 +70,7 @@ def save_pack(
     force: bool = False,
 ) -> None:
     """Write ``scene``, and where given the sensor, its pose or trajectory and the seed, to one file."""
+    path = Path(path)
     if path.suffix.lower() != ".tussock":
         raise OutputError(f"{path}: a pack ends in .tussock; name it {path.with_suffix('.tussock').name}")
     check_writable(path, force=force)
@@ -100,12 +101,13 @@ def save_pack(
                     _copy(source, target)
 
 
-def unpack(path: Path, folder: Path, *, force: bool = False) -> list[Path]:
+def unpack(path: Path | str, folder: Path | str, *, force: bool = False) -> list[Path]:
     """Write the contents of a pack into ``folder`` (new, or empty, unless ``force``); returns the files."""
+    path, folder = Path(path), Path(folder)
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
     if folder.exists() and any(folder.iterdir()) and not force:
-        raise OutputError(f"{folder}: is not empty; choose another folder or pass --force")
+        raise OutputError(f"{folder}: is not empty; choose another folder or pass force=True")
     with _opened(path) as archive, scratch_folder(folder) as scratch:
         manifest = _checked(archive, path)
         whole = scratch / "whole"
@@ -125,8 +127,9 @@ def unpack(path: Path, folder: Path, *, force: bool = False) -> list[Path]:
     return [folder / name for name in names]
 
 
-def load_pack(path: Path) -> Packed:
+def load_pack(path: Path | str) -> Packed:
     """Read a pack without leaving files behind."""
+    path = Path(path)
     with _opened(path) as archive:
         manifest = _checked(archive, path)
         try:

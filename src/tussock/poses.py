@@ -199,11 +199,11 @@ class Trajectory:
             quaternions = Rotation.from_euler("xyz", angles, degrees=True).as_quat()
         return cls(values["time_s"], positions, quaternions)
 
-    def save_tum(self, path: Path) -> None:
+    def save_tum(self, path: Path | str) -> None:
         """Write ``t x y z qx qy qz qw`` rows, each number with the fewest digits that give back all its bits."""
         rows = np.column_stack([self.times, self.positions, self.quaternions]).tolist()
         lines = ["# " + " ".join(_TUM), *(" ".join(map(repr, row)) for row in rows)]
-        path.write_text("\n".join(lines) + "\n", encoding="ascii")
+        Path(path).write_text("\n".join(lines) + "\n", encoding="ascii")
 
     def check_covers(self, what: str, start: float, end: float, remedy: str = "", *, slack: float = 1e-9) -> None:
         """Refuse a path that moves and does not reach over ``what``, from ``start`` to ``end`` [s]."""

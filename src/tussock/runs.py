@@ -47,7 +47,7 @@ class Run:
     scene: Scene
     sensor: Sensor
     path: Pose | Trajectory
-    out: Path
+    out: Path | str
     start: float
     """[s]"""
     end: float
@@ -59,7 +59,7 @@ class Run:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        format_of(self.out)
+        format_of(self._out)
         if not self.frames:
             raise InputError.of("time range", "holds no start of a frame", f"{self.start:g} s to {self.end:g} s")
 
@@ -69,10 +69,14 @@ class Run:
         return frames_between(self.sensor, self.start, self.end)
 
     def file(self, number: int) -> Path:
-        return self.out.with_name(self._name(number))
+        return self._out.with_name(self._name(number))
 
     def _name(self, number: int) -> str:
-        return f"{self.out.stem}_{number:06d}{self.out.suffix}"
+        return f"{self._out.stem}_{number:06d}{self._out.suffix}"
+
+    @property
+    def _out(self) -> Path:
+        return Path(self.out)
 
     @property
     def files(self) -> list[Path]:
@@ -80,7 +84,7 @@ class Run:
 
     @property
     def manifest(self) -> Path:
-        return self.out.with_name(f"{self.out.stem}.run.json")
+        return self._out.with_name(f"{self._out.stem}.run.json")
 
     def identity(self) -> dict[str, Any]:
         """What every frame of the run has in common; not the range, so that a run can be split and continued."""
@@ -96,7 +100,7 @@ class Run:
             "coords": self.coords,
             "misses": self.keep_misses,
             "waveform": self.waveform,
-            "suffix": self.out.suffix,
+            "suffix": self._out.suffix,
         }
 
     def prepare(self, *, force: bool = False) -> list[int]:
@@ -109,10 +113,12 @@ class Run:
         known = None if force else self._noted()
         finished = [] if force else self.there()
         if known is None and finished:
-            raise OutputError(f"{self.file(finished[0])}: exists already; choose another name or pass --force")
+            raise OutputError(f"{self.file(finished[0])}: exists already; choose another name or pass force=True")
         if known is not None and known != identity:
             other = next((key for key in identity if known.get(key) != identity[key]), "note")
-            raise OutputError(f"{self.manifest}: notes a run with another {other}; choose another name or pass --force")
+            raise OutputError(
+                f"{self.manifest}: notes a run with another {other}; choose another name or pass force=True"
+            )
         if known != identity:
             with whole_file(self.manifest, force=True) as temporary:
                 temporary.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
@@ -141,7 +147,7 @@ class Run:
 
     def there(self) -> list[int]:
         """Numbers of the frames whose files are there, from one look at the folder."""
-        with os.scandir(self.out.parent) as entries:
+        with os.scandir(self._out.parent) as entries:
             names = {entry.name: entry for entry in entries}
         there = [number for number in self.frames if self._name(number) in names]
         for number in there:
@@ -156,6 +162,6 @@ class Run:
             return None
         except (OSError, ValueError, RecursionError) as error:
             raise OutputError(
-                f"{self.manifest}: is not the note of a run ({error}); remove it or pass --force"
+                f"{self.manifest}: is not the note of a run ({error}); remove it or pass force=True"
             ) from None
         return noted if isinstance(noted, dict) else {}

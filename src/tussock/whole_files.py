@@ -51,7 +51,7 @@ def check_writable(path: Path, *, force: bool = False) -> None:
             # Renaming a file over it would replace the device itself.
             raise OutputError(f"{path}: is a device or a pipe; name a plain file")
         if path.exists() and not force:
-            raise OutputError(f"{path}: exists already; choose another name or pass --force")
+            raise OutputError(f"{path}: exists already; choose another name or pass force=True")
         if not folder.is_dir():
             raise OutputError(f"{folder}: no such folder; create it first")
     except OSError as error:  # a folder above is closed, the name is too long
@@ -96,7 +96,7 @@ def check_folder(path: Path, *, force: bool = False) -> None:
     if not path.is_dir():
         check_writable(path)
     elif not force:
-        raise OutputError(f"{path}: exists already; choose another name or pass --force")
+        raise OutputError(f"{path}: exists already; choose another name or pass force=True")
     elif not os.access(path.parent, os.W_OK):
         raise OutputError(f"{path.parent}: this folder cannot be written; choose another")
 

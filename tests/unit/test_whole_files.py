@@ -45,7 +45,7 @@ def test_an_interrupt_leaves_the_old_file(tmp_path):
 def test_an_existing_file_needs_force(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(OutputError, match="exists already; choose another name or pass --force"), whole_file(path):
+    with pytest.raises(OutputError, match="exists already; choose another name or pass force=True"), whole_file(path):
         raise AssertionError("must not get here")
     with whole_file(path, force=True) as part:
         part.write_text("new")

@@ -59,8 +59,9 @@ class Blend:
     """version that read it"""
 
 
-def load_blend(path: Path) -> Blend:
+def load_blend(path: Path | str) -> Blend:
     """Read a .blend through Blender."""
+    path = Path(path)
     if not path.is_file():
         raise InputError("no such file", source=path)
     with tempfile.TemporaryDirectory(prefix="tussock-blend-") as scratch:

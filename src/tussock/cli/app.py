@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import sys
 import warnings
 from contextlib import suppress
@@ -117,7 +118,7 @@ def _run() -> int:
 def _failed(error: Exception) -> int:
     """The one net for what can go wrong on purpose, in the system, or in the parser; the rest is a mistake of ours."""
     if isinstance(error, TussockError):
-        return _say(str(error))
+        return _say(in_options(str(error)))
     if isinstance(error, MemoryError):
         return _say("out of memory; use a smaller scene or fewer returns")
     if isinstance(error, RecursionError):
@@ -132,6 +133,11 @@ def _failed(error: Exception) -> int:
         typer.echo(error.format_message())
         return 0
     return _say(error.format_message())
+
+
+def in_options(message: str) -> str:
+    """What a message asks for in Python's words (``force=True``), in those of the command line (``--force``)."""
+    return re.sub(r"\b([a-z_]+)=True\b", lambda found: "--" + found[1].replace("_", "-"), message)
 
 
 def _say(message: str) -> int:

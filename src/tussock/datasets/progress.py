@@ -40,7 +40,7 @@ class Progress:
             raise OutputError(f"{folder}: cannot be made a folder ({error.strerror})") from None
         known = self._read(force=force)
         if known is None and any(folder.iterdir()) and not force:
-            raise OutputError(f"{folder}: is not empty and holds no data set; choose another folder or pass --force")
+            raise OutputError(f"{folder}: is not empty and holds no data set; choose another folder or pass force=True")
         if known is not None:
             self._take_up(*known, force=force)
         self._begin()
@@ -100,7 +100,7 @@ class Progress:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if not force:
-                raise OutputError(f"{path}: cannot be read ({_short(error)}); pass --force to begin anew") from None
+                raise OutputError(f"{path}: cannot be read ({_short(error)}); pass force=True to begin anew") from None
             settings, finished = {}, {}
         try:
             lines = (self._folder / JOURNAL).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -130,7 +130,7 @@ class Progress:
         if different and not force:
             raise OutputError(
                 f"{self._folder}: holds another data set (different: {', '.join(different)}); choose another folder "
-                "or pass --force"
+                "or pass force=True"
             )
         if different or force:
             for files in finished.values():

@@ -28,15 +28,16 @@ __all__ = ["open_recordings"]
 
 
 def open_recordings(
-    paths: Sequence[Path], *, model: str | None = None, unit: str | None = None, say: Callable[[str], None] = warn
-) -> list[Frame]:
-    """All frames at these paths; each path is a frame file, a folder of them, a capture, a ROS log or a
+    paths: Path | str | Sequence[Path | str], *, model: str | None = None, unit: str | None = None,
+    say: Callable[[str], None] = warn,
+) -> list[Frame]:  # fmt: skip
+    """All frames at a path or several; each path is a frame file, a folder of them, a capture, a ROS log or a
     KITTI data set.
 
     ``model`` and ``unit`` are those of `tussock.wire.read_firings`; what a capture lacks is told to ``say``.
     """
     frames: list[Frame] = []
-    for path in paths:
+    for path in map(Path, [paths] if isinstance(paths, Path | str) else paths):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
         if is_log(path):

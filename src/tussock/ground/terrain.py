@@ -76,8 +76,9 @@ def _gradient_noise(x: FloatArray, y: FloatArray, rng: Sampler) -> FloatArray:
     return near + fade(v) * (far - near)
 
 
-def image_terrain(path: Path, size: tuple[float, float], height_range: tuple[float, float]) -> HeightField:
+def image_terrain(path: Path | str, size: tuple[float, float], height_range: tuple[float, float]) -> HeightField:
     """Heights from a 16-bit image: its darkest value 0 is the first of ``height_range`` [m], 65535 the second."""
+    path = Path(path)
     pixels = _pixels(path)
     if pixels.dtype != np.uint16 and not (pixels.dtype == np.int32 and pixels.max() > 255):
         raise InputError.of("height image", "must have 16 bits a pixel", str(pixels.dtype), "export it so", source=path)
@@ -102,8 +103,9 @@ def brightness_image(path: Path) -> FloatArray:
     return _north_up(pixels.astype(float)) / (65535 if pixels.dtype != np.uint8 else 255)
 
 
-def geotiff_terrain(path: Path, *, keep_place: bool = False) -> HeightField:
+def geotiff_terrain(path: Path | str, *, keep_place: bool = False) -> HeightField:
     """Heights of a GeoTIFF's first band. Its middle comes to (0, 0) unless ``keep_place``, as on the map."""
+    path = Path(path)
     try:
         import rasterio
         import rasterio.errors

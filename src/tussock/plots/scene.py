@@ -35,7 +35,7 @@ _DOWN_TO = 96  # rows of it above −45°
 
 def plot_scene(
     scene: Scene | World,
-    path: Path,
+    path: Path | str,
     view: Pose,
     *,
     size: tuple[int, int] = (960, 540),

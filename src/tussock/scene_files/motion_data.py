@@ -83,8 +83,9 @@ def _rigid(matrices: NDArray[np.float64]) -> tuple[Rotation, NDArray[np.float64]
     return Rotation.from_matrix(left @ right), matrices[:, :, 3]
 
 
-def save_paths(paths: list[ObjectPath], out: Path, *, force: bool = False) -> list[Path]:
+def save_paths(paths: list[ObjectPath], out: Path | str, *, force: bool = False) -> list[Path]:
     """Write ``out``: one CSV, or (``.tum``) a file a placement, named after the object; returns the files."""
+    out = Path(out)
     suffix = out.suffix.lower()
     if suffix not in (".csv", ".tum"):
         raise OutputError(f"{out}: motion is written as .csv or .tum; choose one of them")

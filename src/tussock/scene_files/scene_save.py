@@ -48,7 +48,7 @@ def check_scene_path(path: Path | str, *, force: bool = False) -> Path:
         return path
     folder = path.with_suffix("")
     if folder.exists() and not force:
-        raise OutputError(f"{folder}: exists already; choose another name or pass --force")
+        raise OutputError(f"{folder}: exists already; choose another name or pass force=True")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file, but the scene's meshes need a folder of this name")
     return path

@@ -72,10 +72,10 @@ class OusterUnit:
         return len(self.altitude_deg)
 
 
-def read_unit(path: Path) -> OusterUnit:
+def read_unit(path: Path | str) -> OusterUnit:
     """The unit of a metadata file; what is wrong with it is one line."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:

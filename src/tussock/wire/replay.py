@@ -38,7 +38,7 @@ class ReplayReport:
 
 
 def replay(
-    path: Path, to: Endpoint, *, positions_to: Endpoint | None = None, port: int = DATA_PORT, unit: str | None = None,
+    path: Path | str, to: Endpoint, *, positions_to: Endpoint | None = None, port: int = DATA_PORT, unit: str | None = None,
     speed: float = 1.0, loops: int = 1, say: Callable[[str], None] = warn,
 ) -> ReplayReport:  # fmt: skip
     """Send a capture, ``loops`` times (0: for ever), at ``speed`` times its own.
@@ -50,7 +50,7 @@ def replay(
         raise InputError.of("speed", "must be above 0 and at most 1e6", speed)
     # Read whole: a broken capture is refused before anything is sent.
     chosen = _sensors(read_datagrams(path), port, unit, positions=positions_to is not None)
-    for note in chosen.losses.notes(path):
+    for note in chosen.losses.notes(Path(path)):
         say(note)
     moments = (chosen.time_ns - chosen.time_ns[0]) / 1e9
     length = float(moments[-1] + moments[-1] / max(len(moments) - 1, 1))

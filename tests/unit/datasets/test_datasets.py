@@ -205,7 +205,7 @@ NOTES = ["[]", "null", "3", '"x"', "{", "[" * 2000, '{"settings": 3}', '{"settin
 def test_a_damaged_manifest_is_said(text, tmp_path):
     data = text.encode("utf-8", "surrogateescape")
     (tmp_path / "manifest.json").write_bytes(data)
-    with pytest.raises(OutputError, match=r"manifest\.json: cannot be read .*pass --force"):
+    with pytest.raises(OutputError, match=r"manifest\.json: cannot be read .*pass force=True"):
         Progress(tmp_path, {"a": 1})
     assert Progress(tmp_path, {"a": 1}, force=True).finished == {}
 

@@ -98,7 +98,7 @@ def test_unknown_coordinates_are_refused(tmp_path, make_frame):
 def test_an_existing_file_is_kept_unless_forced(tmp_path, make_frame, suffix):
     path = tmp_path / f"frame{suffix}"
     path.write_text("precious")
-    with pytest.raises(OutputError, match=r"exists already.*--force"):
+    with pytest.raises(OutputError, match=r"exists already.*force=True"):
         save_frame(make_frame(), path)
     assert path.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [path]
