@@ -36,12 +36,18 @@ def keep_compiled(dispatcher: Any, stamp: str) -> bool:
     if not hasattr(cache_file, "_source_stamp"):
         return False
     cache_file._source_stamp = (cache_file._source_stamp, stamp)
-    load, save = cache.load_overload, cache.save_overload
+    load, save, index = cache.load_overload, cache.save_overload, cache_file._load_index
+
+    def index_or_none() -> Any:
+        try:
+            return index()
+        except Exception:  # a damaged pickle fails in any way, and so does one that names a class which is gone
+            return {}
 
     def load_or_not(*words: Any) -> Any:
         try:
             return load(*words)
-        except Exception:  # a damaged pickle fails in any way
+        except Exception:
             return None
 
     def save_or_not(*words: Any) -> None:
@@ -50,7 +56,7 @@ def keep_compiled(dispatcher: Any, stamp: str) -> bool:
         except OSError as error:
             _warn(f"compiled code could not be kept ({error.strerror}): the next start compiles it again; {_ADVICE}")
 
-    cache.load_overload, cache.save_overload = load_or_not, save_or_not
+    cache_file._load_index, cache.load_overload, cache.save_overload = index_or_none, load_or_not, save_or_not
     return True
 
 

@@ -37,6 +37,7 @@ from tussock.scene.scene import Scene
 from tussock.scene_files.scene_file import load_scene
 from tussock.scene_files.scene_save import save_scene
 from tussock.sensors.sensor import Sensor
+from tussock.shown import Shown
 from tussock.version import VERSION
 from tussock.whole_files import TemporaryFolder, check_writable, scratch_folder, whole_file
 
@@ -49,8 +50,8 @@ _MOST_MANIFEST = 64 * 2**20
 _PIECE = 2**20
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Packed(Shown):
     """What a pack holds."""
 
     scene: Scene

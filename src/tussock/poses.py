@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from tussock.arrays import FloatArray, read_only
 from tussock.errors import InputError, nearest
 from tussock.limits import read_text
+from tussock.shown import Shown
 
 __all__ = ["Pose", "Trajectory", "check_covered"]
 
@@ -98,8 +99,8 @@ class Pose:
         return np.asarray(points, float) @ self.rotation.T + self.position
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Shown):
     """Poses with times; before the first and after the last the body stands still."""
 
     times: FloatArray
@@ -209,6 +210,13 @@ class Trajectory:
         """Refuse a path that moves and does not reach over ``what``, from ``start`` to ``end`` [s]."""
         if self.moving:
             check_covered("trajectory", (self.times[0], self.times[-1]), what, start, end, remedy, slack=slack)
+
+    def _facts(self) -> dict[str, object]:
+        facts: dict[str, object] = {"poses": f"{len(self.times):,}"}
+        if self.moving:
+            facts["time"] = f"{self.times[0]:g} s to {self.times[-1]:g} s"
+        start, end = (", ".join(f"{x:g}" for x in position) for position in self.positions[[0, -1]])
+        return facts | {"from": f"({start}) m"} | ({"to": f"({end}) m"} if self.moving else {})
 
     @property
     def moving(self) -> bool:

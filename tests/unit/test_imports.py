@@ -16,7 +16,7 @@ import tussock
 ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "leftovers", "version", "arrays", "quantities"},
+    {"errors", "leftovers", "version", "arrays", "quantities", "shown"},
     {"kernel_cache", "limits", "reach"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"elementary"},

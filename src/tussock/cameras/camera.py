@@ -25,13 +25,14 @@ from tussock.cameras.shutter import Shutter
 from tussock.poses import Pose
 from tussock.quantities import Positive
 from tussock.settings import Settings, read_toml
+from tussock.shown import Shown
 
 __all__ = ["AnyLens", "Camera", "load_camera"]
 
 AnyLens = Annotated[Pinhole | Fisheye | Equirectangular | Orthographic, Field(discriminator="kind")]
 
 
-class Camera(Settings):
+class Camera(Shown, Settings):
     name: str = "camera"
     description: str = ""
     width: Pixels
@@ -58,6 +59,16 @@ class Camera(Settings):
                     "the distortion folds back inside the image; use weaker coefficients or a narrower field of view"
                 )
         return self
+
+    _pictured = True
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "image": f"{self.width} × {self.height} pixels, {self.frame_hz:g} a second",
+            "lens": self.lens.kind,
+            "shutter": str(self.shutter.kind),
+        }
 
     @cached_property
     def numbers(self) -> LensNumbers:

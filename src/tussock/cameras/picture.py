@@ -13,7 +13,7 @@ from tussock.cameras.shot import Shot
 __all__ = ["Picture"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Picture(Shot):
     """What the camera saw, in colour."""
 

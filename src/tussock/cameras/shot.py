@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from tussock.cameras.camera import Camera
 from tussock.poses import Pose
+from tussock.shown import Shown
 
 __all__ = ["Shot"]
 
 
-@dataclass(frozen=True, eq=False)
-class Shot:
+@dataclass(frozen=True, eq=False, repr=False)
+class Shot(Shown):
     """A camera at its place and time."""
 
     camera: Camera

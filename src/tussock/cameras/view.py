@@ -18,7 +18,7 @@ from tussock.scene.instances import Instances
 __all__ = ["View"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class View(Shot):
     """Images of shape (height, width), one value a pixel's middle."""
 

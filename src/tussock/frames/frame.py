@@ -14,12 +14,13 @@ from tussock.errors import InputError, nearest
 from tussock.frames.columns import COLUMNS
 from tussock.frames.waveforms import Waveforms
 from tussock.poses import Trajectory
+from tussock.shown import Shown
 
 __all__ = ["Frame"]
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame(Shown):
     """One row per return, in firing order; `tussock.frames.columns` says what each column means.
 
     Columns are read-only: copy one to change it, and `dataclasses.replace` makes a frame of the copy.
@@ -66,6 +67,22 @@ class Frame:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    _pictured = True
+
+    def _facts(self) -> dict[str, object]:
+        told = self.meta
+        sensor = told.get("sensor")
+        facts: dict[str, object] = {
+            "sensor": sensor.get("name") if isinstance(sensor, dict) else sensor,
+            "scene": told.get("scene"),
+            "returns": f"{int(self.hit.sum()):,} of {self.pulses:,} pulses",
+            "time": f"{self.time.min():.3f} s to {self.time.max():.3f} s" if len(self) else None,
+            "range": f"{np.nanmin(self.range):.2f} m to {np.nanmax(self.range):.2f} m" if self.hit.any() else None,
+            "frame": str(told["frame"]) if "frame" in told else None,
+            "seed": str(told["seed"]) if "seed" in told else None,
+        }
+        return {name: value for name, value in facts.items() if value is not None}
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:

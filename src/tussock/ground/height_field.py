@@ -19,6 +19,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import ground
 from tussock.scene.sizes import between, positive
+from tussock.shown import Shown
 
 __all__ = ["HeightField", "Mask", "Steep"]
 
@@ -38,8 +39,8 @@ class Mask(NamedTuple):
     material: Material
 
 
-@dataclass(frozen=True, eq=False)
-class HeightField:
+@dataclass(frozen=True, eq=False, repr=False)
+class HeightField(Shown):
     """Heights over a rectangle around ``centre``."""
 
     size: tuple[float, float]

@@ -23,6 +23,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.response import VegetationResponse, effective_response
 from tussock.scene.scene import Scene, SceneObject
 from tussock.sensors.sensor import Sensor
+from tussock.shown import Shown
 from tussock.simulate import scan
 from tussock.trace.world import World
 
@@ -34,8 +35,8 @@ _MOST_SCANS = 16
 _LARGEST_SIGMA = 100.0
 
 
-@dataclass(frozen=True, eq=False)
-class Match:
+@dataclass(frozen=True, eq=False, repr=False)
+class Match(Shown):
     """A scene whose vegetation spreads the range as wanted."""
 
     scene: Scene

@@ -17,6 +17,7 @@ from tussock.arrays import shown
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
+from tussock.shown import Shown
 
 __all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulses"]
 
@@ -26,8 +27,8 @@ UNKNOWN_INTENSITY = 0.3
 _FAR = 1000.0  # [m] further from zero, single precision is too coarse for the means of volumes
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredPulses:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredPulses(Shown):
     """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands)."""
 
     origins: NDArray[np.float64]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.shown import Shown
 
 __all__ = ["WINDOW", "RangeSpread", "measure_range_spread"]
 
@@ -30,8 +31,8 @@ _FLAT_RING = float(np.deg2rad(3.0))
 """[rad] a ring that spans more than this in elevation is none"""
 
 
-@dataclass(frozen=True, eq=False)
-class RangeSpread:
+@dataclass(frozen=True, eq=False, repr=False)
+class RangeSpread(Shown):
     """Measured − expected range of points that have a neighbour."""
 
     differences: NDArray[np.float64]

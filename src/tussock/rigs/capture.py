@@ -17,14 +17,15 @@ from tussock.frames.frame import Frame
 from tussock.poses import Trajectory, check_covered
 from tussock.rigs.rig import MountedCamera, Rig
 from tussock.scene.scene import Scene
+from tussock.shown import Shown
 from tussock.simulate import first_whole, scan
 from tussock.trace.world import World
 
 __all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_between", "sensor_seed"]
 
 
-@dataclass(frozen=True, eq=False)
-class Moment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Moment(Shown):
     """What all sensors gave at one moment, each by its name."""
 
     rig: Rig

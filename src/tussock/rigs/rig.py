@@ -49,22 +49,23 @@ from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.settings import Settings, read_toml
+from tussock.shown import Shown
 
 __all__ = ["MountedCamera", "MountedLidar", "Rig", "load_rig"]
 
 RESERVED = ("world", "body")
 
 
-@dataclass(frozen=True, eq=False)
-class MountedLidar:
+@dataclass(frozen=True, eq=False, repr=False)
+class MountedLidar(Shown):
     name: str
     sensor: Sensor
     mount: Pose = field(default_factory=Pose)
     """``T_body_sensor``"""
 
 
-@dataclass(frozen=True, eq=False)
-class MountedCamera:
+@dataclass(frozen=True, eq=False, repr=False)
+class MountedCamera(Shown):
     name: str
     camera: Camera
     mount: Pose = field(default_factory=Pose)
@@ -73,8 +74,8 @@ class MountedCamera:
     """[s] after the start of the moment"""
 
 
-@dataclass(frozen=True, eq=False)
-class Rig:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rig(Shown):
     """Sensors by name, and the body's path ``T_world_body``."""
 
     body: Trajectory

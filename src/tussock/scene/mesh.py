@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
+from tussock.shown import Shown
 
 __all__ = ["FARTHEST", "Mesh"]
 
@@ -21,8 +22,8 @@ _SINGLE = 1024.0
 """[m] up to here steps of single precision are 0.06 mm at most; map coordinates take double"""
 
 
-@dataclass(frozen=True, eq=False)
-class Mesh:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mesh(Shown):
     """A triangle mesh in its own coordinates; placed any number of times, it is stored once.
 
     The arrays are copies and read-only, as many objects may share them.
@@ -135,6 +136,11 @@ class Mesh:
         """area of each triangle [m²], shape (m,)"""
         a, b, c = (self.vertices[self.triangles[:, i]].astype(np.float64) for i in range(3))
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+    def _facts(self) -> dict[str, object]:
+        size = " × ".join(f"{side:.3g}" for side in np.ptp(self.bounds, axis=0)) if len(self.vertices) else "0"
+        names = ", ".join(material.name for material in self.materials)
+        return {"triangles": f"{len(self.triangles):,}", "size": f"{size} m", "materials": names}
 
     @property
     def bounds(self) -> NDArray[np.float32] | NDArray[np.float64]:

@@ -10,12 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from tussock.arrays import read_only
 from tussock.errors import InputError
+from tussock.shown import Shown
 
 __all__ = ["Placements"]
 
 
-@dataclass(frozen=True, eq=False)
-class Placements:
+@dataclass(frozen=True, eq=False, repr=False)
+class Placements(Shown):
     """Transforms that map the shape's coordinates to the world's: ``x_world = A x + b``."""
 
     matrices: NDArray[np.float64]

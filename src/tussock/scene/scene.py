@@ -17,12 +17,13 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.response import VegetationResponse
 from tussock.scene.volumes import Volumes
+from tussock.shown import Shown
 
 __all__ = ["PlacedVolumes", "Scene", "SceneObject"]
 
 
-@dataclass(frozen=True, eq=False)
-class SceneObject:
+@dataclass(frozen=True, eq=False, repr=False)
+class SceneObject(Shown):
     """A shape, where its copies stand, and what it is called."""
 
     id: int
@@ -40,8 +41,8 @@ class SceneObject:
     """where the shape changes with time; ``mesh`` is the first of them"""
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedVolumes:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedVolumes(Shown):
     """Volumes in a scene, where their copies stand, and what they are called."""
 
     id: int
@@ -53,7 +54,7 @@ class PlacedVolumes:
     tags: frozenset[str] = frozenset()
 
 
-class Scene:
+class Scene(Shown):
     """Objects, their labels and their materials. Build it with `add`, then hand it to `tussock.scan`."""
 
     def __init__(self, name: str = "scene", labels: dict[str, int] | None = None) -> None:
@@ -154,6 +155,17 @@ class Scene:
     def __contains__(self, name: object) -> bool:
         """Whether something in the scene has this name."""
         return isinstance(name, str) and self._place(name) is not None
+
+    _pictured = True
+
+    def _facts(self) -> dict[str, object]:
+        names = [thing.name for thing in self.everything]
+        return {
+            "name": self.name,
+            "objects": f"{len(names)}: {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" if names else "0",
+            "placements": f"{self.placement_count:,}",
+            "triangles": f"{self.triangles:,}",
+        }
 
     def __getitem__(self, name: str) -> SceneObject:
         place = self._place(name)

@@ -34,6 +34,7 @@ from tussock.arrays import read_only
 from tussock.errors import InputError
 from tussock.scene.material import Material
 from tussock.scene.mesh import FARTHEST
+from tussock.shown import Shown
 
 __all__ = [
     "DEFAULT_TAU",
@@ -80,8 +81,8 @@ def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDA
     return np.array([share * tau for share in _SHELLS] + rest, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class Volumes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Volumes(Shown):
     """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only."""
 
     means: NDArray[np.float32]

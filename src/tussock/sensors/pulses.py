@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.arrays import sealed
+from tussock.shown import Shown
 
 __all__ = ["Pulses"]
 
 
-@dataclass(frozen=True, eq=False)
-class Pulses:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pulses(Shown):
     """The pulses of one frame. Nothing here knows the pose: `simulate` places each pulse at its own time.
 
     The arrays are read-only, as they are shared: copy one to change it.

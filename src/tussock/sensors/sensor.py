@@ -22,6 +22,7 @@ from tussock.sensors.pulses import Pulses
 from tussock.sensors.receiver import Receiver
 from tussock.sensors.waveform import WaveformSettings
 from tussock.settings import Settings
+from tussock.shown import Shown
 
 __all__ = ["AnyPattern", "Sensor"]
 
@@ -38,7 +39,7 @@ AnyPattern = Annotated[
 ]
 
 
-class Sensor(Settings):
+class Sensor(Shown, Settings):
     """Everything the simulation needs to know of a sensor; pose and scene are not part of it."""
 
     name: str
@@ -62,6 +63,18 @@ class Sensor(Settings):
         if self.noise.speed_sigma_m_s is not None and self.receiver.model != "echoes":
             raise ValueError("noise.speed_sigma_m_s needs receiver.model = 'echoes'")
         return self
+
+    _pictured = True
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "pattern": f"{self.pattern.kind}, {self.lasers} laser{'s' if self.lasers > 1 else ''}",
+            "pulses": f"{len(self.pulses()):,} a frame, {1 / self.frame_period:g} frames a second",
+            "beam": f"{self.beam.rays} ray{'s' if self.beam.rays > 1 else ''} a pulse",
+            "returns": str(self.receiver.mode),
+            "reach": f"{self.receiver.max_range_m:g} m",
+        }
 
     @property
     def frame_period(self) -> float:

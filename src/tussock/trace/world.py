@@ -23,6 +23,7 @@ from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
 from tussock.scene.mesh import FARTHEST, Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
+from tussock.shown import Shown
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.material_numbers import MaterialNumbers
@@ -56,7 +57,7 @@ class Moving:
         return self.surroundings.tables
 
 
-class World:
+class World(Shown):
     """A `Scene` ready to be traced. It keeps no reference to later changes of the scene."""
 
     def __init__(self, scene: Scene, *, device: Device | None = None) -> None:
@@ -97,6 +98,9 @@ class World:
         handle = 0 if scene is None else scene.handle
         assert handle is not None
         return Moving(Surroundings(self.handle, handle, tables, self.volumes), scene)
+
+    def _facts(self) -> dict[str, object]:
+        return {"name": self.name, "placements": f"{self.placements:,}", "triangles": f"{self.triangles:,}"}
 
     def _stand(self) -> tuple[RawScene, list[tuple[int, int, int]], NDArray[np.float32]]:
         """Embree's scene of what stands, with the geometries' rows and the transforms that `HitTables` has of them."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.shown import Shown
 from tussock.wire.captures.capture_file import Records, read_records
 from tussock.wire.captures.fragments import Joined, join_fragments
 from tussock.wire.captures.headers import KNOWN_LINKS, Frames, parse_frames
@@ -92,8 +93,8 @@ class Sender(NamedTuple):
         return f"{host}:{self.source_port}>{self.port}"
 
 
-@dataclass(frozen=True, eq=False)
-class Datagrams:
+@dataclass(frozen=True, eq=False, repr=False)
+class Datagrams(Shown):
     """UDP datagrams in the order of the file, one row each."""
 
     path: Path

@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.shown import Shown
 from tussock.wire.velodyne.layout import LAST, PACKET, PACKET_BYTES, STRONGEST, Layout, layout_of
 from tussock.wire.velodyne.models import MODE_BYTES, MODELS, PacketModel, ReturnMode
 
 __all__ = ["RawPackets", "decode_packets", "recognise"]
 
 
-@dataclass(frozen=True, eq=False)
-class RawPackets:
+@dataclass(frozen=True, eq=False, repr=False)
+class RawPackets(Shown):
     """Packets of one sensor, taken apart."""
 
     model: PacketModel
