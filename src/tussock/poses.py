@@ -41,8 +41,7 @@ class Pose:
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", read_only(_finite("pose position", self.position, (3,))))
         quaternion = _finite("pose quaternion", self.quaternion, (4,))
-        if np.linalg.norm(quaternion) < 1e-9:
-            raise InputError.of("pose quaternion", "must not be zero", quaternion.tolist())
+        _check_lengths("pose quaternion", quaternion)
         object.__setattr__(self, "quaternion", read_only(_unit(quaternion)))
 
     @classmethod
@@ -128,8 +127,7 @@ class Trajectory(Shown):
                 "sort the rows",
             )
         quaternions = _finite("trajectory quaternions", self.quaternions, (n, 4))
-        if (np.linalg.norm(quaternions, axis=1) < 1e-9).any():
-            raise InputError("trajectory quaternions: must not be zero")
+        _check_lengths("trajectory quaternions", quaternions)
         object.__setattr__(self, "times", read_only(times))
         object.__setattr__(self, "positions", read_only(_finite("trajectory positions", self.positions, (n, 3))))
         object.__setattr__(self, "quaternions", read_only(_unit(quaternions)))
@@ -283,6 +281,16 @@ def check_covered(
     if start < low - slack or end > high + slack:
         rule = f"must cover {what} from {start:.12g} s to {end:.12g} s"
         raise InputError.of(field, rule, f"{low:.12g} s to {high:.12g} s", remedy)
+
+
+def _check_lengths(name: str, quaternions: FloatArray) -> None:
+    """Refuse quaternions that no rotation can be read from."""
+    with np.errstate(over="ignore"):
+        lengths = np.atleast_1d(np.linalg.norm(quaternions, axis=-1))
+    if (lengths < 1e-9).any():
+        raise InputError.of(name, "must not be zero", np.atleast_2d(quaternions)[np.argmin(lengths)].tolist())
+    if not (lengths < 1e9).all():
+        raise InputError.of(name, "must be of length 1", np.atleast_2d(quaternions)[np.argmax(lengths)].tolist())
 
 
 def _unit(quaternions: FloatArray) -> FloatArray:

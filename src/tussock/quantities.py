@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-__all__ = ["FieldOfView", "Fraction", "NotNegative", "Pair", "Positive", "Triple"]
+__all__ = ["FieldOfView", "Fraction", "NotNegative", "Pair", "Positive", "Rate", "Triple"]
 
 Positive = Annotated[float, Field(gt=0.0)]
+
+
+def _usual(rate: float) -> float:
+    if not 1e-6 <= rate <= 1e9:
+        raise ValueError("must be from 1e-06 to 1e+09 a second")
+    return rate
+
+
+Rate = Annotated[Positive, AfterValidator(_usual)]
+"""[1/s] of something that comes again and again: at least every eleven days"""
 NotNegative = Annotated[float, Field(ge=0.0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +150,9 @@ class Run:
         """Numbers of the frames whose files are there, from one look at the folder."""
         with os.scandir(self._out.parent) as entries:
             names = {entry.name: entry for entry in entries}
-        there = [number for number in self.frames if self._name(number) in names]
+        name = re.compile(f"{re.escape(self._out.stem)}_([0-9]{{6,10}}){re.escape(self._out.suffix)}")
+        numbers = (int(found[1]) for entry in names if (found := name.fullmatch(entry)))
+        there = sorted(n for n in numbers if n in self.frames and self._name(n) in names)
         for number in there:
             if not names[self._name(number)].is_file():
                 raise OutputError(f"{self.file(number)}: is no plain file; choose another name")

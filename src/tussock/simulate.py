@@ -28,11 +28,12 @@ from tussock.signal.choice import MODES
 from tussock.signal.detection import Limit
 from tussock.signal.range_noise import laser_biases
 from tussock.signal.returns import Window
+from tussock.steps import steps_between
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION
 
-__all__ = ["first_whole", "frames_between", "scan", "scan_range"]
+__all__ = ["frames_between", "scan", "scan_range"]
 
 _MOST_SAMPLES = 10**9  # 4 GB
 _BLOCK = 1024  # pulses a thread takes at a time
@@ -131,12 +132,7 @@ def frames_between(sensor: Sensor, start: float, end: float) -> range:
     if not (np.isfinite(start) and np.isfinite(end)) or not 0 <= start <= end:
         raise InputError.of("time range", "must be 0 <= start <= end [s]", (start, end))
     period = sensor.frame_period
-    return range(first_whole(start / period), first_whole(end / period))
-
-
-def first_whole(place: float) -> int:
-    """The first whole number from ``place`` on; a place that is one but for a rounding error counts as that one."""
-    return int(np.ceil(place - max(1e-9, 4 * float(np.spacing(place)))))
+    return steps_between(start / period, end / period, "frames")
 
 
 def _checked_block(block: int) -> int:

@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError, OutputError, nearest
-from tussock.extras import load_extra
+from tussock.errors import InputError, nearest
 from tussock.frames.frame import Frame
+from tussock.page_server import open_page_server
 from tussock.plots.frame import LABEL_COLORS, SCALES, SPARE_COLORS
 from tussock.poses import Pose
 from tussock.scene.labels import LABELS
@@ -47,9 +47,6 @@ class Viewer:
             raise InputError("viewer: needs at least one frame")
         if color not in _COLORS:
             raise InputError(f"color {color!r}: no such colouring; {nearest(color, _COLORS)}")
-        if not 0 <= port <= 65535:
-            raise InputError.of("port", "must be from 0 to 65535", port)
-        viser = load_extra("viser", extra="view", purpose="the viewer")
         self.frames = sorted(frames, key=_start)
         self.index = 0
         """which frame is shown"""
@@ -58,10 +55,7 @@ class Viewer:
         self._starts = np.array([_start(frame) for frame in self.frames])
         first = _sensor_pose(self.frames[0], self._starts[0])
         self._origin = np.round(first.position)
-        try:
-            self._server: Any = viser.ViserServer(host=host, port=port, label="Tussock", verbose=False)
-        except OSError as error:
-            raise OutputError(f"{host}:{port}: cannot be listened at ({error.strerror}); pass another --port") from None
+        self._server: Any = open_page_server(host, port, "Tussock")
         self._movers: list[tuple[SceneObject, Any]] = []
         self._set_the_stage(first)
         self._controls(color)

@@ -7,6 +7,7 @@ each thing before it is done (audit events), and an exception there is the one t
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import json
 import os
@@ -76,6 +77,35 @@ def names(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
+def contents(folder: Path, before: set[str]) -> dict[str, str]:
+    """Digests of the files that are new."""
+    new = [folder / name for name in sorted(names(folder) - before)]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in new if path.is_file()}
+
+
+MAY_FAIL_IN_PART = ("run", "check")
+"""commands that go through many things, and say with status 3 that some of them are not as they should be"""
+REMOVES = ("os.remove", "os.rmdir", "shutil.rmtree")
+
+
+def mistakes(name: str, status: int | None, err: str, left: set[str], failed: str, same: bool) -> list[str]:
+    """What is wrong with how a command took a refusal; ``same``: its files are those of the command without one."""
+    found = []
+    lines = [line for line in err.strip().splitlines() if not line.startswith("note: ")]
+    if status == 0:
+        if not same:
+            found.append("ends well, and its files differ")
+    elif status == 2:
+        if len(lines) != 1 or not lines[0].startswith("error: "):
+            found.append("does not say one line")
+    elif not (status == 3 and name in MAY_FAIL_IN_PART and "Traceback" not in err):
+        found.append("ends in a traceback" if status is None else f"ends with status {status}")
+    # What may not be removed stays.
+    if failed not in REMOVES and any(path.endswith(".part") for path in left):
+        found.append("leaves parts behind")
+    return found
+
+
 def main() -> None:
     folder, seed, most = Path(sys.argv[1]).resolve(), int(sys.argv[2]), int(sys.argv[3])
     chosen = sys.argv[4:] or list(COMMANDS)
@@ -97,6 +127,7 @@ def main() -> None:
         breaker.active = True
         status, _, err = run(words)
         breaker.active = False
+        whole = contents(folder, before)
         if status != 0:
             print(json.dumps({"command": name, "without a fault": True, "status": status, "err": err}), flush=True)
             wrong += 1
@@ -104,21 +135,18 @@ def main() -> None:
         total = breaker.count
         at = sorted(draw.sample(range(1, total + 1), min(most, total)))
         for k in at:
-            breaker.count, breaker.fails_at, breaker.code = 0, k, draw.choice(ERRNOS)
+            breaker.count, breaker.fails_at, breaker.code, breaker.failed = 0, k, draw.choice(ERRNOS), ""
             breaker.active = True
             status, _, err = run(words)
             breaker.active = False
             cases += 1
-            lines = [line for line in err.strip().splitlines() if not line.startswith("note: ")]
-            good = status == 0 or (status == 2 and len(lines) == 1 and lines[0].startswith("error: "))
-            good |= name == "run" and status == 3  # an item that failed, and is said to have
-            left = [path for path in names(folder) - before if path.endswith(".part")]
-            if breaker.failed in ("os.remove", "os.rmdir", "shutil.rmtree"):
-                left = []  # what may not be removed stays
-            if not good or left:
+            left = names(folder) - before
+            same = contents(folder, before) == whole
+            found = mistakes(name, status, err, left, breaker.failed, same)
+            if found:
                 wrong += 1
-                told = {"command": name, "k": k, "errno": errno.errorcode[breaker.code], "status": status}
-                print(json.dumps(told | {"err": err[-1500:], "left": left}), flush=True)
+                told = {"command": name, "k": k, "event": breaker.failed, "errno": errno.errorcode[breaker.code]}
+                print(json.dumps(told | {"wrong": found, "status": status, "err": err[-1500:]}), flush=True)
             clean()
     print(json.dumps({"cases": cases, "wrong": wrong}), flush=True)
 

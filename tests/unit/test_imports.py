@@ -17,8 +17,9 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities", "shown"},
-    {"kernel_cache", "limits", "reach"},
+    {"kernel_cache", "limits", "reach", "steps"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
+    {"page_server"},
     {"elementary"},
     {"randomness"},
     {"sampler"},

@@ -62,7 +62,7 @@ def _rows() -> list[dict[str, Any]]:
     rows = []
     for known in sensor_names():
         sensor = load_sensor(known)
-        pulses = len(sensor.pulses(0))
+        pulses = sensor.pulse_count()
         rows.append(
             {
                 "name": known,

@@ -3,18 +3,25 @@
 One scan with Cartesian coordinates in double precision, intensity, and for every point its time [s], the laser that
 measured it (``rowIndex``: a scanner's rows are what a LIDAR's rings are), which return of its pulse it is and of how many
 (``returnIndex`` from 0, ``returnCount``). A sensor that stood still has its pose in the file, so that viewers put the scan
-into the world. Labels and the other fields have no place in it.
+into the world. Labels and the other fields have no place in it. The same frame gives the
+same bytes: its GUIDs are made from what it holds.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import json
 import shutil
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +36,9 @@ __all__ = ["E57"]
 
 _INTEGERS = {"rowIndex": "laser", "returnIndex": "return_number", "returnCount": "return_count"}
 """fields of the standard, and ours"""
+
+_SPACE = uuid.UUID("b1a6a4e6-4f5e-5c0e-9a39-1d2f0c7c57e5")
+_naming = threading.Lock()
 
 
 def save(contents: Contents, path: Path) -> None:
@@ -47,11 +57,13 @@ def save(contents: Contents, path: Path) -> None:
         data[name] = contents.fields[ours].astype(np.uint16)
     data["returnIndex"] = np.maximum(data["returnIndex"], 1) - np.uint16(1)
     try:
-        file = pye57.E57(str(path), mode="w")
-        try:
-            _write(pye57.libe57, file, data, *_pose(contents.document))
-        finally:
-            file.close()
+        with _named_by(contents, pye57):
+            file = pye57.E57(str(path), mode="w")
+            try:
+                _write(pye57.libe57, file, data, *_pose(contents.document))
+                file.close()
+            finally:
+                file.close = _nothing  # it closes once more as it is deleted, and complains once more
     except pye57.libe57.E57Exception as error:
         # The library says only that writing failed.
         full = shutil.disk_usage(path.parent).free < 2 * sum(values.nbytes for values in data.values())
@@ -88,7 +100,7 @@ def _write(lib: Any, file: Any, data: dict[str, NDArray[Any]], position: Any, ro
         b"".join(np.ascontiguousarray(values).tobytes() for values in data.values()), digest_size=16
     )
     scan = tree(
-        guid=lib.StringNode(image, f"{{{UUID(bytes=digest.digest())}}}"),  # the same points, the same file
+        guid=lib.StringNode(image, f"{{{uuid.UUID(bytes=digest.digest())}}}"),  # the same points, the same file
         name=lib.StringNode(image, "tussock"),
         pose=tree(
             rotation=tree(**{axis: real(value) for axis, value in zip("wxyz", rotation, strict=True)}),
@@ -121,6 +133,27 @@ def _write(lib: Any, file: Any, data: dict[str, NDArray[Any]], position: Any, ro
     writer = points.writer(buffers)
     writer.write(rows)
     writer.close()
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
+def _named_by(contents: Contents, pye57: Any) -> Iterator[None]:
+    """Within the block pye57 makes the GUIDs of file and scan from what they hold, not from chance."""
+    digest = hashlib.blake2b(contents.document.encode() if contents.document else b"", digest_size=16)
+    for name, column in contents.fields.items():
+        digest.update(name.encode() + np.ascontiguousarray(column).tobytes())
+    names = (uuid.uuid5(_SPACE, f"{digest.hexdigest()} {number}") for number in itertools.count())
+    with _naming:
+        module = sys.modules[pye57.E57.__module__]
+        before = module.__dict__["uuid"]
+        module.__dict__["uuid"] = SimpleNamespace(uuid4=lambda: next(names))
+        try:
+            yield
+        finally:
+            module.__dict__["uuid"] = before
 
 
 def _pose(document: str | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

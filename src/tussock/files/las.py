@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import struct
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ STEP_M = 1e-4
 USER, RECORD = "tussock", 1
 _OWN_PLACE = {"time": "gps_time", "return_number": "return_number", "return_count": "number_of_returns"}
 _EXTRA_NAMES = {"intensity": "relative_intensity", "label": "tussock_label"}
+
+_NO_DAY = date(1970, 1, 1)  # laspy writes the day on which it is asked where it is given none
 
 _ASPRS = {
     2: (49, 72),  # ground: other-ground, terrain
@@ -64,7 +67,7 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     header = laspy.LasHeader(point_format=6 if waveforms is None else 9, version="1.4")
     header.generating_software = "tussock"
     header.global_encoding.wkt = True  # point formats from 6 on need it (LAS 1.4, section 2.4), with or without a CRS
-    header.creation_date = None  # the same frame gives the same bytes on any day
+    header.creation_date = _NO_DAY  # the same frame gives the same bytes on any day
     header.scales = np.full(3, STEP_M)
     header.offsets = np.floor(points.min(axis=0)) if len(points) else np.zeros(3)
     if len(points) and np.ptp(points, axis=0).max() > STEP_M * 2**31:

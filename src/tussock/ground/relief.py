@@ -31,7 +31,7 @@ class Relief:
     _waves: tuple[FloatArray, FloatArray, FloatArray] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        between("relief height", self.height, 0.0, np.inf)
+        between("relief height", self.height, 0.0, 1e9)
         positive("relief wavelength", self.wavelength)
         rng = chance("relief", self.seed)
         length = self.wavelength * np.geomspace(1.0, 0.25, _WAVES)

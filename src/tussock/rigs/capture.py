@@ -18,7 +18,8 @@ from tussock.poses import Trajectory, check_covered
 from tussock.rigs.rig import MountedCamera, Rig
 from tussock.scene.scene import Scene
 from tussock.shown import Shown
-from tussock.simulate import first_whole, scan
+from tussock.simulate import scan
+from tussock.steps import first_whole, steps_between
 from tussock.trace.world import World
 
 __all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_between", "sensor_seed"]
@@ -104,14 +105,14 @@ def moments_between(rig: Rig, start: float, end: float | None) -> range:
     """Numbers of the moments that start in [start, end) [s]; the first from ``start`` on if ``end`` is None."""
     if not np.isfinite(start) or start < 0 or (end is not None and not start < end < np.inf):
         raise InputError.of("time range", "must be 0 <= start < end [s]", (start, end))
-    # A cut that is meant to be on a moment must not miss it by a rounding error.
-    first = first_whole(start * rig.rate_hz)
-    last = first + 1 if end is None else first_whole(end * rig.rate_hz)
-    if last <= first:
+    numbers = steps_between(start * rig.rate_hz, (start if end is None else end) * rig.rate_hz, "moments")
+    if end is None:
+        return range(numbers.start, numbers.start + 1)
+    if not len(numbers):
         raise InputError.of(
             "time range", "holds no moment of the rig", (start, end), f"it has one every {1 / rig.rate_hz:g} s"
         )
-    return range(first, last)
+    return numbers
 
 
 def check_range(rig: Rig, world: World, numbers: range) -> None:

@@ -43,7 +43,7 @@ from tussock.cameras.camera import Camera, load_camera
 from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
-from tussock.quantities import NotNegative, Positive, Triple
+from tussock.quantities import NotNegative, Rate, Triple
 from tussock.reach import Reach
 from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
@@ -197,7 +197,7 @@ class _BodyTable(Settings):
 class _RigTable(Settings):
     name: str = "rig"
     scene: str | None = None
-    rate_hz: Positive = 10.0
+    rate_hz: Rate = 10.0
     body: _BodyTable = _BodyTable()
     light: Light = Light()
     lidars: list[_LidarTable] = Field(default_factory=list)

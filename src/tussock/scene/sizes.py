@@ -11,9 +11,18 @@ from tussock.sampler import Sampler
 __all__ = ["between", "chance", "positive", "whole"]
 
 
+_LEAST, _MOST = 1e-9, 1e9
+"""of any size: beyond them single precision has no room for what is made"""
+
+
 def positive(name: str, value: float) -> float:
-    """A finite number above zero."""
-    return between(name, value, 0.0, math.inf, above=True)
+    """A number above zero, from a billionth to a billion."""
+    number = between(name, value, 0.0, math.inf, above=True)
+    if number < _LEAST:
+        raise InputError.of(name, f"must be at least {_LEAST:g}", value)
+    if number > _MOST:
+        raise InputError.of(name, f"must be at most {_MOST:g}", value)
+    return number
 
 
 def between(name: str, value: float, low: float, high: float, *, above: bool = False) -> float:

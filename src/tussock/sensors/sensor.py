@@ -70,7 +70,7 @@ class Sensor(Shown, Settings):
         return {
             "name": self.name,
             "pattern": f"{self.pattern.kind}, {self.lasers} laser{'s' if self.lasers > 1 else ''}",
-            "pulses": f"{len(self.pulses()):,} a frame, {1 / self.frame_period:g} frames a second",
+            "pulses": f"{self.pulse_count():,} a frame, {1 / self.frame_period:g} frames a second",
             "beam": f"{self.beam.rays} ray{'s' if self.beam.rays > 1 else ''} a pulse",
             "returns": str(self.receiver.mode),
             "reach": f"{self.receiver.max_range_m:g} m",
@@ -94,6 +94,10 @@ class Sensor(Shown, Settings):
     def pulses(self, frame: int = 0) -> Pulses:
         """The pulses of frame ``frame`` in firing order; the arrays are shared and read-only."""
         return self.pattern.pulses(frame)
+
+    def pulse_count(self, frame: int = 0) -> int:
+        """How many pulses frame ``frame`` has; where that is plain arithmetic, no pulse is made for it."""
+        return self.pattern.pulse_count(frame)
 
     def with_(self, **settings: Any) -> Self:
         """A copy with other settings: ``with_(rotation_hz=5)``, ``with_(**{"beam.rays": 9})``."""

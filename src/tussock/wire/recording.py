@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
@@ -27,6 +26,7 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.imu import Imu
 from tussock.sensors.sensor import Sensor
+from tussock.steps import steps_between
 from tussock.whole_files import check_folder, check_writable, whole_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.families import family_of, open_encoder
@@ -46,6 +46,7 @@ __all__ = ["RECORDING_SUFFIXES", "Recording", "check_recording", "open_recording
 
 RECORDING_SUFFIXES = (".pcap", ".osf", ".mcap", ".rosbag2", ".bag")
 _POSE_STEP = 0.01  # [s]
+_MOST_POSES = 10_000  # of one frame: where frames are long, poses are further apart
 _IMU_HZ = 100.0
 """of a sensor that has no inertial sensor of its own: one without noise is thought to sit in its origin"""
 
@@ -202,5 +203,5 @@ def pose_times(path: Trajectory, start: float, period: float) -> list[float]:
     """[s] when the pose is told within a frame."""
     if not path.moving:
         return [start]
-    first, last = (int(np.ceil(time / _POSE_STEP - 1e-9)) for time in (start, start + period))
-    return [k * _POSE_STEP for k in range(first, last)]
+    step = max(_POSE_STEP, period / _MOST_POSES)
+    return [k * step for k in steps_between(start / step, (start + period) / step, "poses")]

@@ -24,6 +24,7 @@ from tussock.wire.velodyne.position import POSITION_PORT
 __all__ = ["ReplayReport", "replay"]
 
 _BATCH = 500  # datagrams handed on at a time
+_LONGEST_PAUSE = 600.0  # [s] in which nothing is sent
 _LEAD = 0.02  # [s] before the first is sent
 
 
@@ -53,6 +54,7 @@ def replay(
     for note in chosen.losses.notes(Path(path)):
         say(note)
     moments = (chosen.time_ns - chosen.time_ns[0]) / 1e9
+    _check_pauses(Path(path), moments, speed)
     length = float(moments[-1] + moments[-1] / max(len(moments) - 1, 1))
     pacer = Pacer()
     start = time.monotonic() + _LEAD
@@ -70,6 +72,17 @@ def replay(
         pacer.abandon()
         raise
     return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness)
+
+
+def _check_pauses(path: Path, moments: np.ndarray, speed: float) -> None:
+    """Refuse to wait for hours without a word: a damaged time reads as a date many years away."""
+    pauses = np.diff(moments)
+    if len(pauses) and pauses.max() / speed > _LONGEST_PAUSE:
+        at = int(np.argmax(pauses))
+        raise InputError(
+            f"packet {at + 2} comes {pauses[at]:,.0f} s after the one before it, so its time is damaged or the recording "
+            f"rests; cut it there, or play it faster with speed {pauses[at] / _LONGEST_PAUSE:.3g}", source=path,
+        )  # fmt: skip
 
 
 def _sensors(every: Datagrams, port: int, unit: str | None, *, positions: bool) -> Datagrams:

@@ -24,6 +24,13 @@ def test_every_sensor_loads_fires_and_names_its_sources() -> None:
         np.testing.assert_allclose(np.linalg.norm(pulses.directions, axis=1), 1.0, atol=1e-6)
 
 
+def test_pulses_are_counted_without_being_made() -> None:
+    for name in sensor_names():
+        sensor = load_sensor(name)
+        for frame in (0, 1, 7):
+            assert sensor.pulse_count(frame) == len(sensor.pulses(frame)), name
+
+
 def test_names_are_found_in_any_case_and_the_nearest_is_named() -> None:
     assert load_sensor("HDL-32E") is load_sensor("hdl_32e")
     with pytest.raises(InputError, match="did you mean 'hdl-32e'"):

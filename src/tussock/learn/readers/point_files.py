@@ -175,6 +175,7 @@ def _relative(intensity: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _rings(path: Path, rings: NDArray[Any]) -> NDArray[np.uint16]:
-    if not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
+    numbers = rings.dtype.kind in "iuf"
+    if not numbers or not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
         raise InputError("ring: must hold whole numbers from 0 to 65535", source=path)
     return rings.astype(np.uint16)

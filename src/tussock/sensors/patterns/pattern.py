@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from tussock.quantities import Positive
+from tussock.quantities import Positive, Rate
 from tussock.sensors.pulses import Pulses
 from tussock.settings import Settings
 
@@ -92,11 +92,15 @@ class Pattern(Settings):
     def pulses(self, frame: int) -> Pulses:
         """The pulses of frame ``frame`` in firing order; the arrays are shared and read-only."""
 
+    def pulse_count(self, frame: int) -> int:
+        """How many pulses frame ``frame`` has."""
+        return len(self.pulses(frame))
+
 
 class FramedPattern(Pattern):
     """Base of patterns whose frames are cut at a rate of their own."""
 
-    frame_hz: Positive
+    frame_hz: Rate
 
     @property
     def frame_period(self) -> float:
@@ -108,7 +112,7 @@ class TurningPattern(Pattern):
 
     rotation_hz_limits: RateLimits = None
     """the data sheet's slowest and fastest rotation"""
-    rotation_hz: Positive
+    rotation_hz: Rate
     """revolutions a second"""
 
     @field_validator("rotation_hz")

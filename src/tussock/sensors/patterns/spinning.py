@@ -152,6 +152,11 @@ class SpinningPattern(TurningPattern):
     def pulses(self, frame: int) -> Pulses:
         return _revolution(self, 0 if self.repeats else frame)
 
+    def pulse_count(self, frame: int) -> int:
+        cycles, turns = self.cycles(0 if self.repeats else frame), len(self.order)
+        whole, rest = divmod(len(cycles), turns)
+        return whole * sum(self.firings) + sum(self.firings[(cycles.start + n) % turns] for n in range(rest))
+
 
 @lru_cache(maxsize=8)
 def _revolution(pattern: SpinningPattern, frame: int) -> Pulses:
@@ -159,11 +164,8 @@ def _revolution(pattern: SpinningPattern, frame: int) -> Pulses:
     # Exact: in float64 the start of a late cycle would wander, and with it the cut between frames.
     start = float(cycles.start * pattern.cycle - frame / decimal(pattern.rotation_hz))
     table = _laser_table(pattern)
-    firings = pattern.firings
-    phase = cycles.start % len(firings)
-    count = sum(
-        fired * len(cycles[(turn - phase) % len(firings) :: len(firings)]) for turn, fired in enumerate(firings)
-    )
+    phase = cycles.start % len(pattern.order)
+    count = pattern.pulse_count(frame)
     out = _Fired(
         np.empty((count, 3), np.float32),
         np.empty((count if np.any(table.origin) else 0, 3), np.float32),
