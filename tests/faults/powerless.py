@@ -46,7 +46,7 @@ def powerless(folder: Path) -> dict[str, Any]:
     closed.chmod(0)
     try:
         if not _can_give_up(str(closed)):
-            pytest.skip("this sandbox does not let the superuser give up his rights; run the suite as a plain user")
+            pytest.skip("this sandbox does not let the superuser give up his rights; run it as a plain user")
     finally:
         closed.unlink()
     return {"preexec_fn": _give_up}

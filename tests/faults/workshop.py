@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tussock.datasets.write import write_dataset
+from tussock.drive.vehicles.vehicle import vehicle_names
 from tussock.files.formats import FORMATS, save_frame
 from tussock.frames.frame import Frame
 from tussock.jobs.engines import here
@@ -20,6 +21,7 @@ from tussock.jobs.run import run_plan
 from tussock.pack import save_pack
 from tussock.poses import Pose
 from tussock.rigs.rig import load_rig
+from tussock.runs import Run
 from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.scene_files.scene_file import load_scene
@@ -28,7 +30,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.wire.recording import open_recording
 
-__all__ = ["COMMANDS", "furnish"]
+__all__ = ["COMMANDS", "furnish", "furnish_for_fuzzing"]
 
 SCENE = """
 name = "workshop"
@@ -222,6 +224,58 @@ def furnish(folder: Path) -> Path:
     )
     run_plan(load_plan(folder / "plan.toml"), str(folder / "jobs"), engine=here(1))
     write_dataset(load_rig(folder / "rig.toml"), _little(), folder / "set", end=0.2)
+    return folder
+
+
+SMALL = """
+[[objects]]
+plane = {size_m = [20, 20]}
+[[objects]]
+name = "box"
+box = {size_m = [1, 1, 1]}
+position_m = [3, 0, 0]
+label = "building"
+"""
+MOVING = (
+    SMALL
+    + """
+[objects.motion]
+file = "cart.tum"
+"""
+)
+FEW = """
+[pattern]
+kind = "table"
+file = "pulses.csv"
+"""
+RECIPE = """
+biomes = {meadow = 1, orchard = 2}
+seasons = {summer = 1}
+"""
+
+
+def furnish_for_fuzzing(folder: Path) -> Path:
+    """The workshop, and small files that are read thousands of times."""
+    furnish(folder)
+    for name, text in (
+        ("small.toml", SMALL), ("moving.toml", MOVING), ("few.toml", FEW), ("recipe.toml", RECIPE),
+        ("vehicle.toml", f'base = "{vehicle_names()[0]}"\nmass_kg = 80\nmax_speed_m_s = 2\n'),
+    ):  # fmt: skip
+        (folder / name).write_text(text)
+    capture = (folder / "run.pcap").read_bytes()
+    at = 24
+    for _ in range(6):
+        at += 16 + struct.unpack_from("<I", capture, at + 8)[0]
+    (folder / "short.pcap").write_bytes(capture[:at])
+    run = Run(
+        load_scene(folder / "small.toml"),
+        load_sensor(folder / "few.toml"),
+        Pose.at(0, 0, 1.5),
+        folder / "range.npz",
+        0.0,
+        0.2,
+    )
+    run.prepare()
     return folder
 
 

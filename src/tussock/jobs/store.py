@@ -38,6 +38,8 @@ class Store:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
+        if "\0" in self.root:
+            raise InputError.of("folder", "must not hold the character NUL", self.root)
         self._remote = "://" in self.root and not self.root.startswith("file://")
         self._folder = Path(self.root.removeprefix("file://"))
         self._fs: Any = None

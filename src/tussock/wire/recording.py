@@ -46,7 +46,7 @@ __all__ = ["RECORDING_SUFFIXES", "Recording", "check_recording", "open_recording
 
 RECORDING_SUFFIXES = (".pcap", ".osf", ".mcap", ".rosbag2", ".bag")
 _POSE_STEP = 0.01  # [s]
-_MOST_POSES = 10_000  # of one frame: where frames are long, poses are further apart
+_MOST_POSES = 1_000  # of one frame: where frames are long, poses are further apart
 _IMU_HZ = 100.0
 """of a sensor that has no inertial sensor of its own: one without noise is thought to sit in its origin"""
 

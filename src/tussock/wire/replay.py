@@ -79,9 +79,10 @@ def _check_pauses(path: Path, moments: np.ndarray, speed: float) -> None:
     pauses = np.diff(moments)
     if len(pauses) and pauses.max() / speed > _LONGEST_PAUSE:
         at = int(np.argmax(pauses))
+        faster = float(pauses[at]) / _LONGEST_PAUSE
         raise InputError(
             f"packet {at + 2} comes {pauses[at]:,.0f} s after the one before it, so its time is damaged or the recording "
-            f"rests; cut it there, or play it faster with speed {pauses[at] / _LONGEST_PAUSE:.3g}", source=path,
+            "rests; cut it there" + (f", or play it with speed {faster:.3g}" if faster < 1e6 else ""), source=path,
         )  # fmt: skip
 
 

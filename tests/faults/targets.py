@@ -1,0 +1,194 @@
+"""Everything that reads a file: which file of the workshop, and what reads it."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tussock.errors import TussockError
+
+__all__ = ["TARGETS", "Target", "outcome"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file that is damaged, and what is done with it then."""
+
+    file: str
+    act: Callable[[], Any]
+    weight: int = 8
+    """how often, beside the others: what takes long is rarer"""
+
+
+def outcome(target: Target) -> str:
+    """``read``, ``refused``, or what the matter is; in the folder of the workshop."""
+    try:
+        target.act()
+    except (TussockError, OSError):
+        return "refused"
+    return "read"
+
+
+def _scene(name: str = "scene.toml") -> None:
+    from tussock.poses import Pose
+    from tussock.scene_files.scene_file import load_scene
+    from tussock.sensors.catalogue import load_sensor
+    from tussock.simulate import scan
+
+    scan(load_scene(name), load_sensor("few.toml"), Pose.at(0, 0, 1.5), threads=1)
+
+
+def _mesh(name: str) -> Callable[[], Any]:
+    def act() -> None:
+        from tussock.scene_files.mesh_files import load_mesh
+
+        load_mesh(name)
+
+    return act
+
+
+def _sensor(name: str) -> Callable[[], Any]:
+    def act() -> None:
+        from tussock.sensors.catalogue import load_sensor
+
+        sensor = load_sensor(name)
+        if sensor.pulse_count() <= 1_000_000:
+            sensor.pulses(0)
+            sensor.beam.stencil()
+
+    return act
+
+
+def _loaded(module: str, function: str, name: str) -> Callable[[], Any]:
+    def act() -> None:
+        import importlib
+
+        found: Any = importlib.import_module(module)
+        for part in function.split("."):
+            found = getattr(found, part)
+        found(name)
+
+    return act
+
+
+def _points(name: str) -> Callable[[], Any]:
+    def act() -> None:
+        from tussock.datasets.recordings import open_recordings
+        from tussock.learn.readers.read_pulses import load_pulses
+
+        refused = None
+        for read in (lambda: open_recordings([Path(name)], say=_quiet), lambda: load_pulses(Path(name), say=_quiet)):
+            try:
+                read()
+            except (TussockError, OSError) as error:
+                refused = error
+        if refused:
+            raise refused
+
+    return act
+
+
+def _quiet(note: str) -> None:
+    pass
+
+
+def _unpacked() -> None:
+    from tussock.pack import load_pack, unpack
+
+    shutil.rmtree("unpacked", ignore_errors=True)
+    try:
+        unpack("pack.tussock", "unpacked")
+    finally:
+        shutil.rmtree("unpacked", ignore_errors=True)
+    load_pack("pack.tussock")
+
+
+def command(*words: str) -> Callable[[], Any]:
+    """A command line, whose mistakes are one line and status 2."""
+
+    def act() -> None:
+        from tussock.cli.app import main
+
+        sys.argv = ["tussock", *words]
+        out, err = io.StringIO(), io.StringIO()
+        status = 0
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        finally:
+            _clean()
+        said = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
+        if status in (2, 3) and "Traceback" not in err.getvalue() and (status == 3 or len(said) == 1):
+            raise TussockError("refused")
+        if status != 0 or "Traceback" in err.getvalue():
+            raise AssertionError(f"status {status}: {err.getvalue()[-1500:]}")
+
+    return act
+
+
+def _clean() -> None:
+    for name in os.listdir("."):  # noqa: PTH208  names alone
+        if name.startswith(("out", "t.csv", ".out")):
+            path = Path(name)
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+FRAMES = ("npz", "pcd", "ply", "csv", "parquet", "bin", "las", "laz", "e57")
+
+TARGETS: dict[str, Target] = {
+    "scene": Target("scene.toml", _scene, 30),
+    **{f"scene with {file}": Target(file, _scene, 1) for file in ("heights.npy", "heights.png", "places.csv", "places.npz", "cart.tum", "hedge.volumes")},
+    "texture": Target("clay.png", _mesh("model.obj")),
+    "materials": Target("model.mtl", _mesh("model.obj")),
+    "buffer": Target("scene.bin", _mesh("scene.gltf")),
+    **{file: Target(file, _mesh(file), 12) for file in ("model.obj", "part.ply", "solid.stl", "scene.gltf", "binary.glb")},
+    "sensor table": Target("table.toml", _sensor("table.toml"), 20),
+    "sensor of one's own": Target("own.toml", _sensor("own.toml"), 20),
+    "pulses": Target("pulses.csv", _sensor("table.toml")),
+    "camera": Target("camera.toml", _loaded("tussock.cameras.camera", "load_camera", "camera.toml"), 20),
+    "rig": Target("rig.toml", _loaded("tussock.rigs.rig", "load_rig", "rig.toml"), 20),
+    "plan": Target("plan.toml", _loaded("tussock.jobs.plan", "load_plan", "plan.toml"), 20),
+    "recipe": Target("recipe.toml", _loaded("tussock.worlds.recipe", "load_recipe", "recipe.toml"), 20),
+    "vehicle": Target("vehicle.toml", _loaded("tussock.drive.vehicles.vehicle", "load_vehicle", "vehicle.toml"), 12),
+    "path": Target("path.csv", _loaded("tussock.poses", "Trajectory.load", "path.csv"), 12),
+    "motion": Target("cart.tum", _loaded("tussock.poses", "Trajectory.load", "cart.tum"), 12),
+    "volumes": Target("hedge.volumes", _loaded("tussock.scene_files.volume_file", "load_volumes", "hedge.volumes"), 12),
+    "pack": Target("pack.tussock", _unpacked, 6),
+    **{f"frame.{kind}": Target(f"frame.{kind}", _points(f"frame.{kind}")) for kind in FRAMES},
+    "document": Target("frame.csv.meta.json", _points("frame.csv")),
+    "capture": Target("run.pcap", _points("run.pcap"), 4),
+    "log": Target("run.mcap", _points("run.mcap"), 3),
+    **{f"data set's {name}": Target(f"set/{file}", _points("set"), 3) for name, file in (
+        ("times", "sequences/00/times.txt"), ("poses", "sequences/00/poses.txt"), ("calibration", "sequences/00/calib.txt"),
+        ("points", "sequences/00/velodyne/000000.bin"), ("labels", "sequences/00/labels/000000.label"),
+    )},
+    "view a capture": Target("run.pcap", command("view", "run.pcap", "--host", "256.1.1.1", "--no-browser")),
+    "view a log": Target("run.mcap", command("view", "run.mcap", "--host", "256.1.1.1", "--no-browser"), 3),
+    "learn": Target("frame.npz", command("learn", "frame.npz", "--voxel-m", "2", "--out", "out.volumes"), 2),
+    "noise": Target("frame.csv", command("noise", "frame.csv", "--box=-30,-30,-3,30,30,3", "--window-deg", "20"), 2),
+    "compare": Target("frame.parquet", command("compare", "frame.npz", "frame.parquet"), 2),
+    "check": Target("jobs/manifest.json", command("check", "jobs"), 3),
+    "check plan": Target("jobs/plan.json", command("check", "jobs"), 3),
+    "check catalogue": Target("jobs/catalogue.parquet", command("check", "jobs"), 3),
+    "check an item": Target("jobs/items/000000/w000000-vlp-16-stand.json", command("check", "jobs"), 3),
+    "run again": Target("jobs/manifest.json", command("run", "plan.toml", "--out", "jobs"), 2),
+    "data set again": Target("set/manifest.json", command("dataset", "rig.toml", "--to", "0.2", "--out", "set"), 1),
+    "range again": Target("range.run.json", command("scan", "small.toml", "--sensor", "few.toml", "--to", "0.2", "--out", "range.npz"), 2),
+    "scan command": Target("small.toml", command("scan", "small.toml", "--sensor", "few.toml", "--out", "out.npz"), 2),
+    "scan a sensor": Target("few.toml", command("scan", "small.toml", "--sensor", "few.toml", "--out", "out.npz"), 2),
+    "render command": Target("camera.toml", command("render", "small.toml", "--camera", "camera.toml", "--pose", "0,0,2", "--out", "out.png"), 2),
+    "motion command": Target("moving.toml", command("motion", "moving.toml", "--to", "0.5", "--out", "out.csv"), 3),
+    "unpack command": Target("pack.tussock", command("unpack", "pack.tussock", "--out", "out"), 3),
+    "sensors command": Target("own.toml", command("sensors", "own.toml"), 3),
+    "replay command": Target("short.pcap", command("replay", "short.pcap", "--to", "127.0.0.1:9", "--speed", "1e6"), 1),
+}  # fmt: skip
+"""by name; what a target writes is called out…"""
