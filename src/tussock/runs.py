@@ -150,7 +150,7 @@ class Run:
         """Numbers of the frames whose files are there, from one look at the folder."""
         with os.scandir(self._out.parent) as entries:
             names = {entry.name: entry for entry in entries}
-        name = re.compile(f"{re.escape(self._out.stem)}_([0-9]{{6,10}}){re.escape(self._out.suffix)}")
+        name = re.compile(f"{re.escape(self._out.stem)}_([0-9]{{6,}}){re.escape(self._out.suffix)}")
         numbers = (int(found[1]) for entry in names if (found := name.fullmatch(entry)))
         there = sorted(n for n in numbers if n in self.frames and self._name(n) in names)
         for number in there:
