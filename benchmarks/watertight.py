@@ -6,13 +6,16 @@ Twenty million rays (or as many as are given) from inside closed shapes and from
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 import tussock
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground, plane, sphere
 from tussock.trace.rays import trace_rays
+from tussock.trace.world import Moving
 
 BATCH = 1_000_000
 batches = max(1, round(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0))
@@ -25,11 +28,27 @@ cases = {
     "a ball": (sphere(5.0, subdivisions=5), None),
     "a ball, one of two copies": (sphere(5.0), Placements.of([[0, 0, 0], [90, 0, 0]], scale=np.array([1.1, 0.9]))),
     "a box": (box((9, 8, 7)), None),
+    "a ball that moves": (sphere(5.0, subdivisions=5), None),
+    "terrain that moves": (hills, None),
 }
+
+
+@dataclass
+class Moved:
+    """A world with what moves in it, for `trace_rays`."""
+
+    still: Moving
+    origin: NDArray[np.float64]
+
+
 for name, (mesh, placements) in cases.items():
     scene = tussock.Scene()
-    scene.add(mesh, placements=placements)
+    moves = "moves" in name
+    path = tussock.Trajectory.through([0.0, 0.1], [tussock.Pose(), tussock.Pose.at(0.5, 0.2, 0.1, yaw=0.3)])
+    scene.add(mesh, placements=placements, motion=path if moves else None)
     world, lost, rng = tussock.World(scene), 0, np.random.default_rng(1)
+    if moves:
+        world = Moved(world.moving(0.0, 0.1), world.origin)
     flat = "ball" not in name and "box" not in name
     for _ in range(batches):
         way = rng.normal(size=(BATCH, 3))

@@ -310,6 +310,7 @@ def machine(world: World) -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "embree": world.device.version,
+        "isa": world.device.isa,
         "tussock": VERSION,
     }
 

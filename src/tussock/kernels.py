@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from tussock.kernel_cache import keep_compiled
 
-__all__ = ["Array", "Real", "Whole", "borrowed", "inline_kernel", "kernel", "loop_kernel"]
+__all__ = [
+    "Array", "Real", "Whole", "borrowed", "float32_at", "inline_kernel", "kernel", "loop_kernel", "uint32_at",
+]  # fmt: skip
 
 Real: TypeAlias = Any
 """a number in a kernel: float32 or float64; Numba tells them apart, and so must who calls it from Python"""
@@ -101,6 +103,24 @@ def _borrow(typing_context: Any, value: Any) -> Any:
 
 
 borrowed: Any = _borrow
+
+
+def _loader(kind: Any) -> Any:
+    """A function of kernels that reads one number of a type out of memory, ``index`` numbers after an address."""
+
+    @intrinsic
+    def load(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
+            return builder.load(builder.gep(pointer, [args[1]]))
+
+        return kind(types.uint64, types.int64), generate
+
+    return load
+
+
+float32_at: Any = _loader(types.float32)
+uint32_at: Any = _loader(types.uint32)
 
 
 def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:

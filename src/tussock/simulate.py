@@ -18,6 +18,8 @@ from tussock.frames.range_rate import range_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
+from tussock.pulse.aim import fill_true_directions
+from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import pulse_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots
 from tussock.randomness import chance_of, check_seed
@@ -26,6 +28,7 @@ from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
 from tussock.signal.choice import MODES
 from tussock.signal.detection import Limit
+from tussock.signal.media import AIR
 from tussock.signal.range_noise import laser_biases
 from tussock.signal.returns import Window
 from tussock.steps import steps_between
@@ -73,13 +76,15 @@ def scan(
     poses = _pose_table(path, start, sensor.frame_period, span, world.origin)
     moving = world.moving(start, start + span)
     around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
-    scanning = Scanning(around, firing, poses, _receiving(sensor, seed), chance_of(seed, frame))
+    receiving = _receiving(sensor, seed)._replace(media=media_around(around, poses.positions[0]))
+    scanning = Scanning(around, firing, poses, receiving, chance_of(seed, frame))
     slots = _slots(len(pulses), sensor, waveform=waveform)
     block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
     pieces = 1 + len(pulses) * sensor.beam.rays // (_PIECE * threads)
     run_on_threads(pulse_loop, threads, block, scanning, slots, block_counts, pieces=pieces)
     fired = Fired(
         firing.directions,
+        _true_directions(scanning),
         firing.origins,
         firing.offsets,
         firing.lasers,
@@ -94,6 +99,16 @@ def scan(
     if waveforms is not None:
         meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
     return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
+
+
+def _true_directions(scanning: Scanning) -> NDArray[np.float32]:
+    """Where the axes of pulses really went, sensor frame, shape (n, 3)."""
+    firing = scanning.firing
+    if firing.pointing_sigma == 0:
+        return firing.directions
+    directions = np.empty_like(firing.directions)
+    fill_true_directions(firing, scanning.chance, directions)
+    return directions
 
 
 def _waveforms(recording: Recording, sensor: Sensor, threads: int) -> Waveforms:
@@ -216,6 +231,7 @@ def _receiving(sensor: Sensor, seed: int) -> Receiving:
         laplace=noise.distribution == "laplace",
         dropout=np.float32(noise.dropout),
         biases=laser_biases(noise.bias_sigma_m, sensor.lasers, seed),
+        media=AIR,
     )
 
 
@@ -254,6 +270,7 @@ def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> d
         "start_s": frame * sensor.frame_period,
         "pulses": pulses,
         "scene": world.name,
+        "tracer": {"embree": world.device.version, "isa": world.device.isa},
         "sensor": sensor.model_dump(mode="json"),
         "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,

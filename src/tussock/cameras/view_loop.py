@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, set_pixels
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.trace.hit_tables import HitTables
-from tussock.trace.packets import LANES, Packet, distance_at, hit_at, is_hit, new_packet, ray_at, resolve
+from tussock.trace.packets import LANES, Packet, distance_at, hit_at, is_hit, new_packet, ray_at
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.surroundings import Surroundings, find_surfaces
+from tussock.trace.surroundings import Surroundings, trace_surfaces
 
 __all__ = ["Seen", "facing", "view_loop"]
 
@@ -46,10 +46,9 @@ def _look(
         for left in range(0, viewing.width, TILE):
             set_pixels(viewing, band, left, tile)
             aim(viewing, band, tile, packet)
-            find_surfaces(around, packet)
+            trace_surfaces(around, packet)
             _keep_ranges(packet, band * TILE, left, seen.range)
             if truth:
-                resolve(around.tables, packet)
                 _keep_truth(around.tables, packet, band * TILE, left, seen)
 
 

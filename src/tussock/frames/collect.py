@@ -20,6 +20,9 @@ class Fired(NamedTuple):
     """What the columns take from the pulses themselves."""
 
     directions: NDArray[np.float32]
+    """as reported"""
+    true_directions: NDArray[np.float32]
+    """where the pulses really went; the same but for pointing noise"""
     origins: NDArray[np.float32]
     offsets: NDArray[np.float64]
     lasers: NDArray[np.uint16]
@@ -106,7 +109,7 @@ def _fill(
                     true_range, measured = slots.true_range[p, k], slots.range[p, k]
                     out.true_range[i], out.range[i] = true_range, measured
                     for a in range(3):
-                        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.directions[p, a]
+                        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
                         out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
                     out.intensity[i] = slots.intensity[p, k]
                     out.signal[i] = slots.signal[p, k]

@@ -27,7 +27,13 @@ COLUMNS: tuple[Column, ...] = (
     Column("elevation", "f4", 1, "rad", "nominal direction, up from the x-y plane, sensor frame"),
     Column("true_range", "f4", 1, "m", "range of the return without noise; NaN for one that nothing made"),
     Column("range", "f4", 1, "m", "range as measured: bias, noise and quantisation included"),
-    Column("true_xyz", "f4", 3, "m", "point at the true range, sensor frame at the pulse's own time"),
+    Column(
+        "true_xyz",
+        "f4",
+        3,
+        "m",
+        "where the axis of the pulse really was at the true range, sensor frame at its own time",
+    ),
     Column("xyz", "f4", 3, "m", "point at the measured range, sensor frame at the pulse's own time"),
     Column(
         "intensity", "f4", 1, "", "relative intensity as measured, 1 = a white wall that fills the beam, met head-on"

@@ -15,7 +15,7 @@ from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
-    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_place", "load_lanes", "ray_through",
+    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
     "standing_pose", "stencil_ray", "wandered",
 ]  # fmt: skip
 
@@ -63,11 +63,7 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
         x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
         aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = _turned(turn, l, x, y, z)
         if spread:
-            # left = z × d, up = d × left; a pulse straight up or down takes y for left.
-            flat = np.float32(math.sqrt(x * x + y * y))
-            upright = flat < np.float32(1e-6)
-            lx = np.float32(0.0) if upright else -y / flat
-            ly = np.float32(1.0) if upright else x / flat
+            lx, ly = _left_of(x, y)
             aim[6 * LANES + l], aim[7 * LANES + l], aim[8 * LANES + l] = _turned(turn, l, lx, ly, np.float32(0.0))
             aim[9 * LANES + l], aim[10 * LANES + l], aim[11 * LANES + l] = _turned(
                 turn, l, -z * ly, z * lx, x * ly - y * lx
@@ -78,6 +74,30 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
             aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = wandered(
                 _axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up
             )
+
+
+@inline_kernel
+def _left_of(x: Real, y: Real) -> tuple[Real, Real]:
+    """x and y of left = z × d at unit length, for the direction d; up is d × left.
+
+    A pulse straight up or down takes y for left.
+    """
+    flat = np.float32(math.sqrt(x * x + y * y))
+    upright = flat < np.float32(1e-6)
+    return np.float32(0.0) if upright else -y / flat, np.float32(1.0) if upright else x / flat
+
+
+@kernel
+def fill_true_directions(firing: Firing, chance: Chance, out: Array) -> None:
+    """Where the axes of pulses with pointing noise really went, in the sensor's frame, shape (n, 3)."""
+    zero = np.float32(0.0)
+    for p in range(len(out)):
+        x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
+        lx, ly = _left_of(x, y)
+        axes = Axes(zero, zero, zero, x, y, z, lx, ly, zero, -z * ly, z * lx, x * ly - y * lx, zero)
+        words = random_words(chance, p, 0, _POINTING)
+        across, up = normal_pair(words[0], words[1])
+        out[p, 0], out[p, 1], out[p, 2] = wandered(axes, firing.pointing_sigma * across, firing.pointing_sigma * up)
 
 
 @inline_kernel

@@ -3,7 +3,7 @@
 A surface may be mirror, glass, and a little of both. Each part goes on as a ray of its own until it has met
 `bounces` surfaces or carries next to nothing. What such a ray meets is one more hit of its pulse, at the whole
 optical path. Light passes every mirror and pane twice, out and back, so a surface that turns or passes the
-share s leaves s² of the energy.
+share s leaves s² of the energy; one that turns it back inside, totally, leaves all.
 
 Waiting rays stand in a stack and are traced in packets like all others.
 """
@@ -19,16 +19,17 @@ from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.tables import Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
+from tussock.signal.media import Media, beyond
 from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION, HitTables
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
-from tussock.trace.ray import SKIN, Hit, Ray
+from tussock.trace.ray import Hit, Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
 __all__ = ["Travel", "anything_goes_on", "extra_hits", "follow_lanes", "mirrored", "new_waiting", "passed_through"]
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DEPTH = 256
-_NUMBERS = 13
+_NUMBERS = 16
 
 
 class Travel(NamedTuple):
@@ -38,10 +39,10 @@ class Travel(NamedTuple):
     """share of the sub-ray that it carries"""
     path: Real
     """[m] optical path so far"""
-    refractive: Real
-    """refractive index around it"""
     bounces: Real
     """surfaces that it has left"""
+    media: Media
+    """what it is in"""
 
 
 @kernel
@@ -75,7 +76,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
     """Follow the rays of a traced and scattered packet until none is left; the packet is used for them."""
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
-    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(1.0), np.float32(0.0))
+    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media)
     count = 0
     for l in range(lanes):
         if packet.materials[l] >= 0:
@@ -97,7 +98,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
         for l in range(taken):
             ray, hit, travel = ray_at(packet, l), hit_at(packet, l), _travel_in(waiting.taken[l])
             if hit.material >= 0:
-                path = travel.path + hit.distance * travel.refractive
+                path = travel.path + hit.distance * travel.media.inner
                 share = scratch.weights[waiting.owners[l]] * travel.energy
                 back = share * returned_energy(around, receiving, ray, hit, path)
                 if back > np.float32(0.0):
@@ -113,9 +114,8 @@ def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real)
     nx, ny, nz = _unit_normal(hit)
     dx, dy, dz = reflected(ray.dx, ray.dy, ray.dz, nx, ny, nz)
     left = travel.energy * optics[MIRROR] * optics[MIRROR]
-    onwards = Travel(
-        left, travel.path + hit.distance * travel.refractive, travel.refractive, travel.bounces + np.float32(1.0)
-    )
+    path = travel.path + hit.distance * travel.media.inner
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -124,11 +124,13 @@ def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range:
     """The ray that glass lets through, bent; or turned back inside, where it cannot leave."""
     nx, ny, nz = _unit_normal(hit)
     entering = ray.dx * nx + ray.dy * ny + ray.dz * nz < np.float32(0.0)
-    beyond = optics[INDEX] if entering else np.float32(1.0)
-    dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, travel.refractive / beyond)
-    left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
-    path = travel.path + hit.distance * travel.refractive
-    onwards = Travel(left, path, beyond if passed else travel.refractive, travel.bounces + np.float32(1.0))
+    before, behind = travel.media, beyond(travel.media, optics[INDEX], entering)
+    dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, before.inner / behind.inner)
+    path, bounces = travel.path + hit.distance * before.inner, travel.bounces + np.float32(1.0)
+    if passed:
+        onwards = Travel(travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION], path, bounces, behind)
+    else:
+        onwards = Travel(travel.energy, path, bounces, before)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -143,10 +145,11 @@ def _unit_normal(hit: Hit) -> tuple[Real, Real, Real]:
 def _leaving(ray: Ray, hit: Hit, dx: Real, dy: Real, dz: Real, travel: Travel, max_range: Real) -> Ray:
     """A ray from where another ended, as far as the sensor's range still goes."""
     t = hit.distance
-    return Ray(
-        ray.x + t * ray.dx, ray.y + t * ray.dy, ray.z + t * ray.dz, dx, dy, dz,
-        SKIN, (max_range - travel.path) / travel.refractive, ray.time,
-    )  # fmt: skip
+    x, y, z = ray.x + t * ray.dx, ray.y + t * ray.dy, ray.z + t * ray.dz
+    nx, ny, nz = _unit_normal(hit)
+    size = abs(nx * x) + abs(ny * y) + abs(nz * z) + t
+    near = skin_at(size, dx * nx + dy * ny + dz * nz)
+    return Ray(x, y, z, dx, dy, dz, near, (max_range - travel.path) / travel.media.inner, ray.time)
 
 
 @inline_kernel
@@ -171,7 +174,8 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
     ray, travel, row = going[0], going[1], waiting.numbers[at]
     row[0], row[1], row[2], row[3], row[4], row[5] = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
     row[6], row[7], row[8] = ray.near, ray.far, ray.time
-    row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.refractive, travel.bounces
+    row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.bounces, travel.media.inner
+    row[13], row[14], row[15] = travel.media.second, travel.media.third, travel.media.fourth
     waiting.lanes[at] = lane
 
 
@@ -182,4 +186,4 @@ def _ray_in(row: Array) -> Ray:
 
 @inline_kernel
 def _travel_in(row: Array) -> Travel:
-    return Travel(row[9], row[10], row[11], row[12])
+    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]))

@@ -68,6 +68,7 @@ def _fire(
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = around.tables.bends and receiving.bounces > 0
     pulses, rays = len(firing.lasers), len(firing.stencil)
+    reach = receiving.max_range / receiving.media.inner
     aim_origins(firing, 0, scratch.turn, scratch.aim)
     for b in range(worker, (pulses + block - 1) // block, workers):
         found = 0
@@ -78,7 +79,7 @@ def _fire(
                 for l in range(LANES):
                     scratch.pulses[l] = first + l
             for k in range(rays):
-                load_lanes(packet, scratch.aim, firing, k, first, chance, receiving.max_range, scratch.weights)
+                load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
                 trace_surfaces(around, packet)
                 if filled:
                     trace_volumes(around, packet, lanes, scratch.pulses, chance, scratch.walk)

@@ -42,7 +42,7 @@ def scatter_lanes(
     tables = around.tables
     # Short loops over few arrays each: these become vector code.
     for l in range(LANES):
-        hits.ranges[k, l] = hit_at(packet, l).distance
+        hits.ranges[k, l] = hit_at(packet, l).distance * receiving.media.inner
     for l in range(LANES):
         hits.ids[0, k, l] = hit_at(packet, l).geometry
     for l in range(LANES):
@@ -52,7 +52,7 @@ def scatter_lanes(
     if tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0):
         for l in range(LANES):
             ray, hit = ray_at(packet, l), hit_at(packet, l)
-            hits.energies[k, l] = weights[l] * returned_energy(around, receiving, ray, hit, hit.distance)
+            hits.energies[k, l] = weights[l] * returned_energy(around, receiving, ray, hit, hits.ranges[k, l])
         return
     # The usual case by itself.
     for l in range(LANES):

@@ -12,6 +12,7 @@ from tussock.randomness import Chance
 from tussock.signal.compact import Gathered, Peaks
 from tussock.signal.detection import Limit
 from tussock.signal.echoes import ECHOES, Echoes, PulseHits
+from tussock.signal.media import Media
 from tussock.signal.returns import Window
 from tussock.signal.waveform import NODES
 from tussock.trace.packets import LANES, Packet
@@ -115,6 +116,8 @@ class Receiving(NamedTuple):
     dropout: np.float32
     biases: NDArray[np.float32]
     """[m], one a laser"""
+    media: Media
+    """what the sensor stands in"""
 
 
 class Scanning(NamedTuple):
@@ -196,7 +199,7 @@ class Waiting(NamedTuple):
     """The stack of rays still to be traced; see `tussock.pulse.follow`."""
 
     numbers: NDArray[np.float32]
-    """the numbers of `Ray` and `Travel`, shape (depth, 13)"""
+    """the numbers of `Ray` and `Travel`, shape (depth, 16)"""
     lanes: NDArray[np.int64]
     """the lane of the pulse that a ray belongs to, shape (depth,)"""
     taken: NDArray[np.float32]

@@ -20,7 +20,7 @@ from tussock.pulse.tables import Hits, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
 from tussock.signal.vegetation import range_error, scattered_range
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
-from tussock.trace.ray import SKIN, Ray
+from tussock.trace.ray import Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
 __all__ = ["ERROR_ROWS", "respond_lanes"]
@@ -86,7 +86,8 @@ def _draw_errors(chance: Chance, first: int, errors: Array) -> None:
 @inline_kernel
 def _behind(ray: Ray, distance: Real, far: Real) -> Ray:
     """The same ray from just behind ``distance`` on; its length is counted from the sensor as before."""
-    return Ray(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz, distance + SKIN, far, ray.time)
+    skin = skin_at(abs(ray.x) + abs(ray.y) + abs(ray.z) + distance, np.float32(1.0))
+    return Ray(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz, distance + skin, far, ray.time)
 
 
 @inline_kernel
@@ -104,7 +105,9 @@ def _trace_behind(scanning: Scanning, packet: Packet, second: Packet, lanes: int
         for l in range(lanes):
             hit, own = hit_at(second, l), hit_at(packet, l).geometry
             if second.masks[l] != 0 and hit.material >= 0 and hit.geometry == own:
-                ray = _behind(ray_at(second, l), hit.distance, scanning.receiving.max_range)
+                ray = _behind(
+                    ray_at(second, l), hit.distance, scanning.receiving.max_range / scanning.receiving.media.inner
+                )
                 load_ray(second, l, ray, _others(scanning, own))
                 again = True
         if not again:
@@ -116,7 +119,7 @@ def _settle(scanning: Scanning, scratch: Scratch, error: Real, k: int, l: int, d
     """The scattered range of lane ``l``, and in modes with several returns what stands behind as one more hit."""
     ray, hit, hits = ray_at(scratch.second, l), hit_at(scratch.second, l), scratch.hits
     found = hit.material >= 0
-    behind = hit.distance if found else np.float32(math.inf)
+    behind = hit.distance * scanning.receiving.media.inner if found else np.float32(math.inf)
     _scatter(scanning, hits, error, behind, k, l)
     if dual and found:
         energy = scratch.weights[l] * returned_energy(scanning.around, scanning.receiving, ray, hit, behind)

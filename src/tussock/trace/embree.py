@@ -3,6 +3,10 @@
 The library inside the ``embreex`` wheel is loaded; the environment variable ``TUSSOCK_EMBREE`` names another
 one, and a system library is the last resort. Devices, scenes and geometries are Python objects that release
 what they hold; every Embree error becomes a `TraceError` with Embree's own text.
+
+Which of two triangles a ray meets that passes within a rounding error of both depends on the instructions that Embree
+uses. They are therefore chosen, not found: those of `PINNED`, which every x86 processor since 2015 has, unless the
+environment variable ``TUSSOCK_ISA`` names others, or ``native`` for the best that the processor has.
 """
 
 from __future__ import annotations
@@ -20,15 +24,19 @@ import numpy as np
 from llvmlite import binding
 from numpy.typing import NDArray
 
-from tussock.errors import TraceError
+from tussock.errors import InputError, TraceError
 
 __all__ = [
     "INVALID",
     "MAX_TIME_STEPS",
+    "PINNED",
+    "BufferType",
     "Device",
     "Geometry",
     "GeometryType",
     "RawScene",
+    "chosen_isa",
+    "host_isas",
     "library",
     "library_path",
 ]
@@ -60,6 +68,38 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rtcSetNewGeometryBuffer": (_pointer, [_pointer, _int, _uint, _int, _size, _size]),
     "rtcSetSharedGeometryBuffer": (None, [_pointer, _int, _uint, _int, _pointer, _size, _size, _size]),
 }
+
+
+_FEATURES = {
+    "sse4.2": ("sse4.2",),
+    "avx": ("avx",),
+    "avx2": ("avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt"),
+    "avx512": ("avx512f", "avx512cd", "avx512dq", "avx512bw", "avx512vl"),
+}
+"""sets of instructions that Embree has code for, and what a processor must have for each"""
+PINNED = "avx2"
+"""the instructions that are used where nobody says otherwise"""
+
+
+def host_isas() -> list[str]:
+    """The sets of instructions that this processor has, the best last; none where it is no x86."""
+    has = binding.get_host_cpu_features()
+    return [name for name, needed in _FEATURES.items() if all(has.get(feature, False) for feature in needed)]
+
+
+def chosen_isa(asked: str | None = None) -> str:
+    """The instructions to use: as ``asked``, as TUSSOCK_ISA says, or `PINNED`; "" where the processor is no x86.
+
+    A processor without the pinned ones takes the best it has; one that lacks what was asked for is an error.
+    """
+    here = host_isas()
+    field, name = ("isa", asked) if asked is not None else ("TUSSOCK_ISA", os.environ.get("TUSSOCK_ISA") or None)
+    if name is not None and name != "native" and name not in here:
+        known = ", ".join(["native", *here])
+        raise InputError.of(field, f"must be one of those that this processor has ({known})", name)
+    if not here or name == "native":
+        return here[-1] if here else ""
+    return name or (PINNED if PINNED in here else here[-1])
 
 
 class GeometryType(IntEnum):
@@ -140,8 +180,11 @@ def library() -> ctypes.CDLL:
 class Device:
     """An Embree device; everything else is made by it and keeps it alive."""
 
-    def __init__(self, config: str = "") -> None:
+    def __init__(self, isa: str | None = None) -> None:
         self._lib = library()
+        self.isa = chosen_isa(isa)
+        """the instructions that it uses, "" for those that Embree finds by itself"""
+        config = f"isa={self.isa}" if self.isa else ""
         self._handle: int | None = self._lib.rtcNewDevice(config.encode())
         if not self._handle:
             raise TraceError(f"Embree device: {_ERRORS.get(self._lib.rtcGetDeviceError(None), 'refused')}")
@@ -181,6 +224,8 @@ class Geometry:
     def __init__(self, device: Device, kind: GeometryType) -> None:
         self._device, self._lib = device, library()
         self._kept: list[Any] = []  # buffers and scenes that Embree reads for as long as it lives
+        self.addresses: dict[BufferType, int] = {}
+        """where Embree's own buffers lie in memory, for as long as the geometry lives"""
         self.handle: int | None = self._lib.rtcNewGeometry(device._handle, int(kind))
         device.check("creating a geometry")
 
@@ -191,6 +236,7 @@ class Geometry:
         target = self._lib.rtcSetNewGeometryBuffer(self.handle, int(kind), 0, int(form), stride, len(data))
         self._device.check("reserving a geometry buffer")
         ctypes.memmove(target, data.ctypes.data, data.nbytes)
+        self.addresses[kind] = int(target)
 
     def share(self, kind: BufferType, data: NDArray[Any], form: Format, *, slot: int = 0) -> None:
         """Let Embree read an array (n, …) in place; it is kept alive with the geometry."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Whole, inline_kernel
 from tussock.trace.normals import PlacedCopies
+from tussock.trace.triangles import Triangles
 
 __all__ = ["DIFFUSE", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables", "material_of"]
 
@@ -26,6 +27,8 @@ class HitTables(NamedTuple):
     """the one material of the geometry; where it has several, −1 − the start of its row in ``primitives``"""
     placed: PlacedCopies
     """where copies are"""
+    triangles: Triangles
+    """where the triangles of geometries are"""
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
     optics: NDArray[np.float32]

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.normals import world_normal
+from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
+from tussock.trace.triangles import Corners, corners_of, meet_triangle
 
 __all__ = [
     "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "load_ray",
@@ -29,6 +30,7 @@ LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID, _FLAGS = range(0, 12 * LANES, LANES)
 _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
 _WORDS = 21 * LANES
+_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE = range(0, 10 * LANES, LANES)  # rows of `Packet.corners`
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 
@@ -52,6 +54,8 @@ class Packet(NamedTuple):
     """all bits for a lane in use, 0 for an idle one, shape (16,)"""
     materials: NDArray[np.int32]
     """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
+    corners: NDArray[np.float64]
+    """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies, shape (160,)"""
 
 
 @kernel
@@ -70,7 +74,7 @@ def new_packet() -> Packet:
     words[_GEOM : _GEOM + LANES] = NOTHING  # a lane that never had a ray has met nothing
     words[_INST : _INST + LANES] = NOTHING
     masks[:] = NOTHING
-    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32))
+    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(10 * LANES))
 
 
 @inline_kernel
@@ -164,24 +168,54 @@ def occluded(scene: int, packet: Packet) -> None:
 
 @inline_kernel
 def resolve(tables: HitTables, packet: Packet) -> None:
-    """Turn Embree's numbers into ours, in every lane: geometry, copy and material, and the normal in the world."""
+    """Turn Embree's numbers into ours, in every lane: geometry, copy and material; and where the ray met it."""
     for l in range(LANES):
-        packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, l)
+        packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
+    _meet_lanes(packet)
 
 
 @inline_kernel
-def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, l: int) -> Whole:
-    """The material that lane ``l`` met, −1 for none."""
+def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array, l: int) -> Whole:
+    """The material that lane ``l`` met, −1 for none; ``corners`` get the triangle."""
     if bits[_GEOM + l] == NOTHING:
-        numbers[_NG_X + l] = numbers[_NG_Y + l] = numbers[_NG_Z + l] = 0.0
         return np.int32(-1)
-    instance = bits[_INST + l]
+    instance, copy = bits[_INST + l], bits[_INST_PRIM + l]
     if instance != NOTHING:
         bits[_GEOM + l] = instance
-        numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l] = world_normal(
-            tables.placed, instance, bits[_INST_PRIM + l], numbers[_TIME + l],
-            numbers[_NG_X + l], numbers[_NG_Y + l], numbers[_NG_Z + l],
-        )  # fmt: skip
+        at = corners_of(tables.triangles, instance, bits[_PRIM + l])
+        turn = transform_of(tables.placed, instance, copy, numbers[_TIME + l])
+        corners[_AX + l], corners[_AY + l], corners[_AZ + l] = apply_transform(turn, at.ax, at.ay, at.az)
+        corners[_BX + l], corners[_BY + l], corners[_BZ + l] = apply_transform(turn, at.bx, at.by, at.bz)
+        corners[_CX + l], corners[_CY + l], corners[_CZ + l] = apply_transform(turn, at.cx, at.cy, at.cz)
+        corners[_SIDE + l] = mirrored_side(turn)
     else:
         bits[_INST_PRIM + l] = 0  # Embree says "none" where it traced no instance; it is the only copy
+        at = corners_of(tables.triangles, bits[_GEOM + l], bits[_PRIM + l])
+        corners[_AX + l], corners[_AY + l], corners[_AZ + l] = at.ax, at.ay, at.az
+        corners[_BX + l], corners[_BY + l], corners[_BZ + l] = at.bx, at.by, at.bz
+        corners[_CX + l], corners[_CY + l], corners[_CZ + l] = at.cx, at.cy, at.cz
+        corners[_SIDE + l] = 1.0
     return material_of(tables, bits[_GEOM + l], bits[_PRIM + l])
+
+
+@inline_kernel
+def _meet_lanes(packet: Packet) -> None:
+    """Distance, normal and place on the triangle of every lane that met one, by our own arithmetic."""
+    numbers, corners, zero = packet.numbers, packet.corners, np.float32(0.0)
+    for l in range(LANES):
+        ray = Ray(
+            np.float64(numbers[_ORG_X + l]), np.float64(numbers[_ORG_Y + l]), np.float64(numbers[_ORG_Z + l]),
+            np.float64(numbers[_DIR_X + l]), np.float64(numbers[_DIR_Y + l]), np.float64(numbers[_DIR_Z + l]),
+            0.0, 0.0, 0.0,
+        )  # fmt: skip
+        at = Corners(
+            corners[_AX + l], corners[_AY + l], corners[_AZ + l], corners[_BX + l], corners[_BY + l], corners[_BZ + l],
+            corners[_CX + l], corners[_CY + l], corners[_CZ + l],
+        )  # fmt: skip
+        found, side, met = meet_triangle(ray, at), corners[_SIDE + l], packet.materials[l] >= 0
+        numbers[_TFAR + l] = np.float32(found.distance) if met else numbers[_TFAR + l]
+        numbers[_NG_X + l] = np.float32(side * found.nx) if met else zero
+        numbers[_NG_Y + l] = np.float32(side * found.ny) if met else zero
+        numbers[_NG_Z + l] = np.float32(side * found.nz) if met else zero
+        numbers[_U + l] = np.float32(found.u)
+        numbers[_V + l] = np.float32(found.v)

@@ -12,12 +12,15 @@ import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel
 
-__all__ = ["LIFT", "SKIN", "Hit", "Ray", "ray_in_row"]
+__all__ = ["LIFT", "SKIN", "Hit", "Ray", "lift_at", "ray_in_row", "skin_at"]
 
 SKIN = np.float32(1e-4)
 """[m] a ray starts this far out along its way, so that a sensor may touch a surface and a ray leaves the one it is on"""
 LIFT = np.float32(1e-3)
 """[m] a ray towards the light starts this far above its surface: coarse normals would shade themselves"""
+_STEP = np.float32(5e-7)
+"""four steps of single precision, as a share of a coordinate: how far off its surface a hit may lie"""
+_GRAZING = np.float32(1e-3)
 
 
 class Ray(NamedTuple):
@@ -59,6 +62,22 @@ class Hit(NamedTuple):
     """which placement"""
     material: Whole
     """−1 where nothing was met"""
+
+
+@inline_kernel
+def skin_at(size: Real, cosine: Real) -> Real:
+    """[m] what a ray leaves out that goes on from a surface whose coordinates are of a ``size`` [m] along its normal.
+
+    Far from zero a hit lies off its surface by steps of single precision, and a ray at a small ``cosine`` to the normal
+    needs long to come free of them: `SKIN`, or more where that is more.
+    """
+    return max(SKIN, _STEP * size / max(abs(cosine), _GRAZING))
+
+
+@inline_kernel
+def lift_at(x: Real, y: Real, z: Real) -> Real:
+    """[m] `LIFT`, or more far from zero."""
+    return max(LIFT, _STEP * max(abs(x), max(abs(y), abs(z))))
 
 
 @inline_kernel

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, kernel
 from tussock.threads import resolve_threads, run_on_threads
-from tussock.trace.packets import LANES, NOTHING, distance_at, intersect, is_hit, load_ray, new_packet
+from tussock.trace.packets import LANES, NOTHING, distance_at, is_hit, load_ray, new_packet
 from tussock.trace.ray import ray_in_row
+from tussock.trace.surroundings import Surroundings, trace_surfaces
 from tussock.trace.world import World
 
 __all__ = ["trace_rays"]
@@ -25,14 +26,15 @@ def trace_rays(
     start = np.broadcast_to(np.asarray(origins, np.float64) - world.origin, directions.shape).astype(np.float32)
     way = np.ascontiguousarray(directions, np.float32)
     run_on_threads(
-        _trace, resolve_threads(threads), world.handle, np.ascontiguousarray(start), way, np.float32(reach), ranges
-    )
+        _trace, resolve_threads(threads), world.still.surroundings, np.ascontiguousarray(start), way, np.float32(reach),
+        ranges,
+    )  # fmt: skip
     return ranges
 
 
 @kernel
 def _trace(
-    worker: int, workers: int, scene: int, origins: Array, directions: Array, reach: Real, ranges: Array
+    worker: int, workers: int, around: Surroundings, origins: Array, directions: Array, reach: Real, ranges: Array
 ) -> None:  # fmt: skip
     packet = new_packet()
     rays = len(directions)
@@ -42,6 +44,6 @@ def _trace(
             for l in range(LANES):
                 ray = ray_in_row(origins, directions, min(p * LANES + l, rays - 1), reach)
                 load_ray(packet, l, ray, NOTHING)
-            intersect(scene, packet)
+            trace_surfaces(around, packet)
             for l in range(min(LANES, rays - p * LANES)):
                 ranges[p * LANES + l] = distance_at(packet, l) if is_hit(packet, l) else np.float32(np.nan)

@@ -15,7 +15,7 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.scene import SceneObject
 from tussock.trace.embree import MAX_TIME_STEPS
 
-__all__ = ["column_major", "near_zero", "shape_middle", "standing_transforms", "time_steps"]
+__all__ = ["column_major", "near_zero", "shape_middle", "shared_vertices", "standing_transforms", "time_steps"]
 
 _FAR_FROM_ZERO = 100.0  # [m] up to here single precision has steps of 4 µm at most
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
@@ -30,6 +30,12 @@ def near_zero(bounds: NDArray[Any]) -> NDArray[np.float64]:
 def shape_middle(mesh: Mesh) -> NDArray[np.float64]:
     """What is taken off the coordinates of a shared shape [m], shape (3,)."""
     return near_zero(mesh.bounds)
+
+
+def shared_vertices(mesh: Mesh) -> NDArray[np.float32]:
+    """The vertices of a shared shape, about its middle, shape (n, 3)."""
+    middle = shape_middle(mesh)
+    return (mesh.vertices - middle if middle.any() else mesh.vertices).astype(np.float32, copy=False)
 
 
 def _about_middle(thing: SceneObject) -> NDArray[np.float64]:

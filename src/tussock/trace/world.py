@@ -24,13 +24,14 @@ from tussock.scene.labels import label_id
 from tussock.scene.mesh import FARTHEST, Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.shown import Shown
-from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
+from tussock.trace.embree import BufferType, Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
-from tussock.trace.transforms import near_zero, shape_middle, standing_transforms, time_steps
+from tussock.trace.transforms import near_zero, shared_vertices, standing_transforms, time_steps
+from tussock.trace.triangles import Triangles
 from tussock.trace.watertight import needs_to_be_tight
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
@@ -84,6 +85,8 @@ class World(Shown):
         self.volumes = place_volumes(self.placed_volumes, len(self.objects), self.origin)
 
         self._shapes: dict[int, RawScene] = {}
+        self._meshes: dict[int, Geometry] = {}
+        """the triangles of shared shapes by the id of the mesh, of baked ones by minus the object's"""
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
@@ -124,6 +127,11 @@ class World(Shown):
             blocks.append(transforms.reshape(-1, 12))
             start += len(thing.placements)
         return scene.commit(), rows, np.concatenate(blocks)
+
+    @property
+    def still(self) -> Moving:
+        """What stands, alone."""
+        return self._still
 
     @property
     def handle(self) -> int:
@@ -215,6 +223,7 @@ class World(Shown):
 
     def _baked(self, thing: SceneObject) -> Geometry:
         geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
+        self._meshes.setdefault(-thing.id, geometry)
         return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
@@ -226,11 +235,19 @@ class World(Shown):
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
             shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
-            vertices = (mesh.vertices - shape_middle(mesh)).astype(np.float32)
-            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
+            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(shared_vertices(mesh), mesh.triangles)
             shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
+            self._meshes[id(mesh)] = geometry
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]
+
+    def _addresses(self, things: list[SceneObject | PlacedVolumes], kind: BufferType) -> NDArray[np.uint64]:
+        """Where the vertices or the triangles of each thing lie in memory, 0 for volumes."""
+        found = np.zeros(len(things), np.uint64)
+        for row, thing in enumerate(things):
+            if isinstance(thing, SceneObject):
+                found[row] = (self._meshes.get(-thing.id) or self._meshes[id(thing.mesh)]).addresses[kind]
+        return found
 
     def _tables(
         self, movers: list[SceneObject], rows: list[tuple[int, int, int]], moving: NDArray[np.float32]
@@ -250,6 +267,7 @@ class World(Shown):
                 self._transforms,
                 moving,
             ),
+            triangles=Triangles(self._addresses(things, BufferType.VERTEX), self._addresses(things, BufferType.INDEX)),
             primitives=self._numbers.primitives,
             optics=optics,
             material_label=np.array(

@@ -52,7 +52,7 @@ from tussock.trace.packets import (
     ray_at,
     was_stopped,
 )
-from tussock.trace.ray import LIFT, Hit, Ray
+from tussock.trace.ray import Hit, Ray, lift_at
 from tussock.trace.surroundings import Surroundings, stop_light, trace_surfaces
 
 __all__ = ["Coloring", "Sampling", "color_loop"]
@@ -310,7 +310,8 @@ def _surface(coloring: Coloring, ray: Ray, hit: Hit, l: int, scratch: Scratch) -
 def _lifted(surface: Array, l: int, x: Real, y: Real, z: Real, reach: Real, time: Real) -> Ray:
     """A ray along (x, y, z) from the surface of lane ``l``, starting on the side that it goes to."""
     side = surface[NX, l] * x + surface[NY, l] * y + surface[NZ, l] * z
-    lift = LIFT if side > np.float32(0.0) else -LIFT
+    lift = lift_at(surface[PX, l], surface[PY, l], surface[PZ, l])
+    lift = lift if side > np.float32(0.0) else -lift
     return Ray(
         surface[PX, l] + lift * surface[NX, l], surface[PY, l] + lift * surface[NY, l],
         surface[PZ, l] + lift * surface[NZ, l], x, y, z, np.float32(0.0), reach, time,

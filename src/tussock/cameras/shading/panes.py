@@ -12,7 +12,7 @@ import numpy as np
 from tussock.cameras.shading.paint import TRANSMISSION, Paint
 from tussock.kernels import Array, Real, inline_kernel, loop_kernel
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at, was_stopped
-from tussock.trace.ray import LIFT, Ray
+from tussock.trace.ray import Ray, lift_at
 from tussock.trace.surroundings import Surroundings, trace_surfaces
 
 __all__ = ["let_through"]
@@ -51,7 +51,8 @@ def let_through(
                 masks[l] = 0
                 under_way -= 1
                 continue
-            _load_from(packet, l, hit.distance + LIFT, reach)
+            ray = ray_at(packet, l)
+            _load_from(packet, l, hit.distance + lift_at(ray.x, ray.y, ray.z), reach)
     for l in range(LANES):
         if masks[l] != 0:
             share[l] = 0.0

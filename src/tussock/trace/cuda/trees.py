@@ -16,7 +16,7 @@ from tussock.errors import InputError
 from tussock.scene.scene import SceneObject
 from tussock.trace.cuda.build import LINK0, LINK1, build_tree
 from tussock.trace.cuda.walk import STACK, Trees
-from tussock.trace.transforms import standing_transforms, time_steps
+from tussock.trace.transforms import shared_vertices, standing_transforms, time_steps
 from tussock.trace.world import SEEN_BY_ALL, World
 
 __all__ = ["Shape", "WorldTrees", "shape_of"]
@@ -96,7 +96,7 @@ class WorldTrees:
             return _Placed(number, len(self._shapes) - 1, None, mask)
         if id(thing.mesh) not in self._known:
             self._known[id(thing.mesh)] = len(self._shapes)
-            self._shapes.append(shape_of(thing.mesh.vertices, thing.mesh.triangles))
+            self._shapes.append(shape_of(shared_vertices(thing.mesh), thing.mesh.triangles))
             self._meshes.append(thing.mesh)
         return _Placed(number, self._known[id(thing.mesh)], transforms, mask)
 
