@@ -1,4 +1,4 @@
-"""A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR]
+"""A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR] [SCENE]
 
 When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look.
 """
@@ -9,12 +9,15 @@ import os
 import socket
 import struct
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 
 SO_TIMESTAMPNS = 35  # Linux
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
 SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
+SCENE = sys.argv[3] if len(sys.argv) > 3 else "yard"
 
 
 def listen(pipe) -> None:
@@ -41,14 +44,24 @@ def main() -> None:
 
     import tussock
     from tussock import Pose
+    from tussock.cli.sources import open_scene
     from tussock.wire.addresses import Endpoint
     from tussock.wire.live import Outlet, stream
 
-    world = tussock.World(tussock.ready_scene("yard"))
+    world = tussock.World(open_scene(SCENE))
     sensor = tussock.load_sensor(SENSOR)
     outlet = Outlet(sensor, Pose.at(0, 0, 2), to=Endpoint.parse(f"127.0.0.1:{port}"))
-    before = os.getloadavg()[0]
+    before, memory, done = os.getloadavg()[0], [], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(5.0):
+            memory.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     (report,) = stream(world, [outlet], seconds=SECONDS, say=print)
+    done.set()
+    watcher.join()
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"end", ("127.0.0.1", port))
     rows = ours.recv()
     process.join()
@@ -67,6 +80,8 @@ def main() -> None:
                 "packets_per_s": (len(rows) - 1) / (arrived[-1] - arrived[0]), "dropped_revolutions": report.dropped,
                 "times_real_time": report.speed, "received_within_5_ms": float((np.abs(late) < 5e-3).mean()),
                 "sent_within_5_ms": report.lateness.share_within(5e-3),
+                "memory_mib_after_a_quarter": memory[len(memory) // 4] if memory else None,
+                "memory_mib_at_the_end": memory[-1] if memory else None,
                 "late_p99_ms": float(np.quantile(late, 0.99) * 1e3), "late_max_ms": float(late.max() * 1e3),
             },
             indent=1,
