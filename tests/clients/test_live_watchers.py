@@ -35,7 +35,10 @@ def streaming(folder: Path, *words: str) -> Iterator[subprocess.Popen]:
     (folder / "wall.toml").write_text(SCENE)
     command = [sys.executable, "-c", "from tussock.cli.app import main; main()", "stream", str(folder / "wall.toml")]
     running = subprocess.Popen(
-        [*command, "--sensor", "os1-32-rev7", *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [*command, "--sensor", "os1-32-rev7", "--rays", "1", *words],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     try:
         yield running

@@ -7,6 +7,8 @@ label, are extra dimensions; the document is an extended record (user ``tussock`
 are as coarse as the file's.
 
 A frame with waveforms is point format 9, with its samples in a file of packets beside (`tussock.files.wave_packets`).
+Each point then has the height and the full width [ns] of the Gaussian nearest to it as extra dimensions, ``amplitude``
+and ``echo_width``, NaN where there is none.
 """
 
 from __future__ import annotations
@@ -78,6 +80,8 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     header.add_extra_dims(
         [laspy.ExtraBytesParams(_EXTRA_NAMES.get(name, name), fields[name].dtype.str[1:]) for name in others]
     )
+    shapes = {} if waveforms is None else wave_packets.shapes_of_echoes(contents)
+    header.add_extra_dims([laspy.ExtraBytesParams(name, "f4") for name in shapes])
     if waveforms is not None:
         header.global_encoding.waveform_data_packets_external = True
         about = laspy.VLR("LASF_Spec", wave_packets.DESCRIPTOR, "waveforms", wave_packets.descriptor(waveforms))
@@ -94,6 +98,8 @@ def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
     cloud.classification = asprs_classes(fields["label"])
     for name in others:
         cloud[_EXTRA_NAMES.get(name, name)] = fields[name]
+    for name, values in shapes.items():
+        cloud[name] = values
     if waveforms is not None:
         wave_packets.add_to_points(cloud, contents)
     text = (contents.document or "").encode()

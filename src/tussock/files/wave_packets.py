@@ -21,7 +21,17 @@ from tussock.errors import InputError
 from tussock.files.contents import Contents
 from tussock.frames.waveforms import Waveforms
 
-__all__ = ["DESCRIPTOR", "Scale", "add_to_points", "beside", "descriptor", "read_packets", "save_packets", "scale_of"]
+__all__ = [
+    "DESCRIPTOR",
+    "Scale",
+    "add_to_points",
+    "beside",
+    "descriptor",
+    "read_packets",
+    "save_packets",
+    "scale_of",
+    "shapes_of_echoes",
+]
 
 DESCRIPTOR = 100
 """record number of the first descriptor, whose index is 1"""
@@ -88,6 +98,18 @@ def add_to_points(cloud: Any, contents: Contents) -> None:
     directions = contents.directions if contents.directions is not None else np.zeros((len(row), 3))
     for axis, name in enumerate(("x_t", "y_t", "z_t")):
         cloud[name] = (directions[:, axis] * _METRES_PER_PS).astype(np.float32)
+
+
+def shapes_of_echoes(contents: Contents) -> dict[str, NDArray[np.float32]]:
+    """Height and width [ns] of the Gaussian nearest to each point, shape (n,); none where nothing was decomposed."""
+    parts = None if contents.waveforms is None else contents.waveforms.components
+    if parts is None:
+        return {}
+    which = parts.nearest(contents.fields["pulse"], contents.fields["range"])
+    known = which >= 0
+    shapes = {name: np.full(len(which), np.nan, np.float32) for name in ("amplitude", "echo_width")}
+    shapes["amplitude"][known], shapes["echo_width"][known] = parts.amplitude[which[known]], parts.width[which[known]]
+    return shapes
 
 
 def read_packets(cloud: Any, path: Path, fwhm_ns: float, noise: float) -> Waveforms | None:

@@ -34,6 +34,17 @@ class Components:
     def __len__(self) -> int:
         return len(self.pulse)
 
+    def nearest(self, pulse: NDArray[np.integer], reach: NDArray[np.floating]) -> NDArray[np.int64]:
+        """Which component of its pulse lies nearest to each range [m], −1 where the pulse has none; shape (n,)."""
+        begin, end = (np.searchsorted(self.pulse, pulse, side=side) for side in ("left", "right"))
+        best, least = np.full(len(pulse), -1), np.full(len(pulse), np.inf)
+        for k in range(int((end - begin).max(initial=0))):
+            there = np.flatnonzero(begin + k < end)
+            away = np.abs(self.range[begin[there] + k] - reach[there])
+            nearer = there[away < least[there]]
+            best[nearer], least[nearer] = begin[nearer] + k, np.abs(self.range[begin[nearer] + k] - reach[nearer])
+        return best
+
 
 @dataclass(frozen=True, eq=False)
 class Waveforms:

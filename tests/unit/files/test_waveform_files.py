@@ -104,7 +104,15 @@ def test_las_packets_by_the_specification(waves: Frame, tmp_path: Path) -> None:
     kept = waves.waveforms
     assert kept is not None
     checked = 0
+    parts = kept.components
+    assert parts is not None
     for i in range(len(waves)):
+        own = np.flatnonzero(parts.pulse == waves.pulse[i])
+        if len(own):
+            nearest = own[np.abs(parts.range[own] - waves.range[i]).argmin()]
+            assert (cloud["amplitude"][i], cloud["echo_width"][i]) == (parts.amplitude[nearest], parts.width[nearest])
+        else:
+            assert np.isnan(cloud["amplitude"][i])
         row = np.flatnonzero(kept.pulse == waves.pulse[i])
         assert cloud.wavepacket_index[i] == len(row)
         if not len(row):
