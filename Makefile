@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo mutants test test-alone site wheel pythons lint format bench clean
+.PHONY: demo faults fuzz lowest mutants test test-alone site wheel pythons lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +35,15 @@ pythons: ## a part of the suite on every supported Python that is at hand (ALL=-
 
 mutants: $(VENV)/ready ## small mistakes put in one at a time: do the tests notice? Hours; stopped, it goes on
 	$(BIN)/python tools/mutants.py $(ARGS)
+
+fuzz: $(VENV)/ready ## damaged files for every loader and command (ARGS="--cases 100000 --seed 7"); what goes wrong is kept in build/fuzz
+	$(BIN)/python tools/fuzz.py $(ARGS)
+
+faults: $(VENV)/ready ## signals at any moment, refusals of the system at any step, no cache, no rights (ARGS="--signals 300")
+	$(BIN)/python tools/faults.py $(ARGS)
+
+lowest: ## a part of the suite with the lowest versions that pyproject.toml declares
+	$(PYTHON) tools/try_lowest.py
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

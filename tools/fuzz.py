@@ -29,7 +29,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "faults"), str(ROOT / "tests")]
-LONGEST_S = 20
+LONGEST_S, LATEST_S = 20, 600
+"""of a case: its own time, so that a busy machine makes no hang, and the clock's"""
 MOST_BYTES = 2**30
 BATCH = 2000
 
@@ -82,6 +83,15 @@ def child(seed: int, numbers: range, names: list[str], pipe: int) -> None:
     os._exit(0)
 
 
+def own_time(process: int) -> float:
+    """[s] that a process has worked."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def batch(seed: int, numbers: range, names: list[str]) -> tuple[list[list[str]], int]:
     """Rows (number, target, outcome, traceback) of what one child did, and the first case that it did not come to."""
     read, write = os.pipe()
@@ -94,18 +104,25 @@ def batch(seed: int, numbers: range, names: list[str]) -> tuple[list[list[str]],
             os._exit(99)
     os.close(write)
     rows, text, begun, why = [], b"", None, "crash"
+    since = (0.0, time.monotonic())
     while True:
-        ready, _, _ = select.select([read], [], [], LONGEST_S)
-        if not ready and begun is not None:
-            why = "hang"
-            os.kill(process, signal.SIGKILL)
-        piece = os.read(read, 65536) if ready else b""
+        ready, _, _ = select.select([read], [], [], 0.5)
+        if not ready:
+            if begun is not None and (
+                own_time(process) - since[0] > LONGEST_S or time.monotonic() - since[1] > LATEST_S
+            ):
+                why = "hang"
+                os.kill(process, signal.SIGKILL)
+                break
+            continue
+        piece = os.read(read, 65536)
         text += piece
         *lines, text = text.split(b"\n")
         for line in map(json.loads, lines):
             begun = line[0] if len(line) == 1 else None
+            since = (own_time(process), time.monotonic())
             rows += [line] if len(line) > 1 else []
-        if not piece and (ready or why == "hang"):
+        if not piece:
             break
     os.close(read)
     _, status = os.waitpid(process, 0)
@@ -135,6 +152,7 @@ def main() -> None:
     options.add_argument("--case", type=int, help="this one alone, in this process")
     options.add_argument("--from", type=int, default=0, dest="first", help="number of the first case")
     options.add_argument("--only", action="append", help="targets whose names hold this")
+    options.add_argument("--workshop", type=Path, help="a folder that is furnished already, which is copied")
     options.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz")
     given = options.parse_args()
     from targets import TARGETS
@@ -145,7 +163,9 @@ def main() -> None:
     names = [name for name in TARGETS if not given.only or any(part in name for part in given.only)]
     out = given.out.resolve()
     workshop = out / "workshop"
-    if not (workshop / "ready").exists():
+    if given.workshop:
+        workshop = given.workshop.resolve()
+    elif not (workshop / "ready").exists():
         shutil.rmtree(workshop, ignore_errors=True)
         process = os.fork()  # this process must not have threads when it makes children
         if process == 0:

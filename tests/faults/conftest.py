@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
-from workshop import furnish
+from workshop import furnish, furnish_for_fuzzing
 
 
 @pytest.fixture(scope="session")
@@ -14,8 +15,14 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return furnish(tmp_path_factory.mktemp("workshop") / "it")
 
 
+@pytest.fixture(scope="session")
+def furnished_for_fuzzing(tmp_path_factory: pytest.TempPathFactory, furnished: Path) -> Path:
+    """The same, and small files beside; copy it too."""
+    folder = tmp_path_factory.mktemp("fuzzing") / "it"
+    shutil.copytree(furnished, folder)
+    return furnish_for_fuzzing(folder)
+
+
 @pytest.fixture
 def workshop_copy(furnished: Path, tmp_path: Path) -> Path:
-    import shutil
-
     return Path(shutil.copytree(furnished, tmp_path / "it"))

@@ -241,7 +241,8 @@ def test_an_e57_on_a_full_disk_says_one_line():
         "import numpy as np, resource, tussock\n"
         "from tussock.files.contents import Contents\nfrom tussock.files import e57\nfrom pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))\n"
-        "fields = {name: np.ones(1000, np.float32) for name in ('x', 'y', 'z', 'intensity')}\n"
+        "names = ('x', 'y', 'z', 'intensity', 'time', 'laser', 'return_number', 'return_count')\n"
+        "fields = {name: np.ones(1000, np.float32) for name in names}\n"
         "try:\n    e57.save(Contents(fields, None), Path('o.e57'))\nexcept OSError as error:\n    print('refused')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)

@@ -255,8 +255,9 @@ seasons = {summer = 1}
 
 
 def furnish_for_fuzzing(folder: Path) -> Path:
-    """The workshop, and small files that are read thousands of times."""
-    furnish(folder)
+    """The workshop, where it is not there yet, and small files that are read thousands of times."""
+    if not (folder / "set").exists():
+        furnish(folder)
     for name, text in (
         ("small.toml", SMALL), ("moving.toml", MOVING), ("few.toml", FEW), ("recipe.toml", RECIPE),
         ("vehicle.toml", f'base = "{vehicle_names()[0]}"\nmass_kg = 80\nmax_speed_m_s = 2\n'),

@@ -74,7 +74,8 @@ def _in_folder(folder: Path) -> list[Frame]:
 
 
 def _sequence(folder: Path) -> list[Frame]:
-    scans = sorted((folder / "velodyne").glob("*.bin"))
+    # Not by a pattern: that finds nothing in a folder that is closed, and does not say so.
+    scans = sorted(file for file in (folder / "velodyne").iterdir() if file.suffix == ".bin")
     if not scans:
         raise InputError(f"{folder / 'velodyne'}: holds no scans")
     try:

@@ -117,7 +117,12 @@ def load(path: Path) -> Contents:
     with path.open("rb") as file:
         _check_header(file.read(375), path.stat().st_size)
         file.seek(0)
-        cloud = laspy.read(file)
+        try:
+            cloud = laspy.read(file)
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":  # the decompressor's own, which is no Exception
+                raise InputError(f"cannot be decompressed ({error}); it is damaged") from None
+            raise
     if len(cloud.points) != cloud.header.point_count:
         raise InputError(f"ends after {len(cloud.points)} of {cloud.header.point_count} points; the file was cut")
     document = None

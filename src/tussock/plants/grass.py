@@ -38,13 +38,13 @@ def grass_tile(
     ``segments`` along a blade; ``folded``: with a keel; ``dead``, the share of dry blades.
     """
     positive("grass size", size)
-    n = whole("grass blades", blades, 1)
+    n = whole("grass blades", blades, 1, 1_000_000)
     positive("grass height", height)
     positive("grass width", width)
     between("grass lean", lean, 0.0, np.pi / 4)
     between("grass bend", bend, 0.0, np.pi / 2)
     between("grass dead", dead, 0.0, 1.0)
-    whole("grass segments", segments, 1)
+    whole("grass segments", segments, 1, 100)
     rng = chance("grass", seed)
 
     side = int(np.ceil(np.sqrt(n)))

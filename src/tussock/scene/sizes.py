@@ -34,15 +34,15 @@ def between(name: str, value: float, low: float, high: float, *, above: bool = F
     return number
 
 
-def whole(name: str, value: int, least: int, most: int | None = None) -> int:
-    """A whole number of at least ``least``, and at most ``most`` where that is given."""
+def whole(name: str, value: int, least: int, most: int = 10_000_000) -> int:
+    """A whole number from ``least`` to ``most``: how many of something are made."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError.of(name, "must be a whole number", value) from None
     if number < least:
         raise InputError.of(name, f"must be at least {least}", value)
-    if most is not None and number > most:
+    if number > most:
         raise InputError.of(name, f"must be at most {most}", value)
     return number
 

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError, nearest
+from tussock.errors import InputError, nearest, reason
 from tussock.reach import Reach, refuse_special
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -73,6 +73,8 @@ def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None, rea
         parts = list(_parts(path, reach))
     except InputError as error:
         raise _about(path, error) from None
+    except PermissionError as error:
+        raise InputError(f"cannot be read ({reason(error)})", source=path) from None
     except MemoryError:
         raise InputError("out of memory while reading this mesh; use a smaller one", source=path) from None
     except Exception as error:  # trimesh raises whatever its parsers ran into

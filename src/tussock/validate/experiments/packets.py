@@ -9,6 +9,7 @@ it rebuilds is compared with the frame. Shared memory is read by this process an
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -74,7 +75,8 @@ def over_udp(payloads: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], float]:
 
 
 def write_frames(name: str) -> None:
-    """The other process: frames into shared memory as fast as they go, until it is ended."""
+    """The other process: frames into shared memory as fast as they go, until it is asked to end."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # through the block, which removes the memory
     with SharedSegment.create(name, [ChannelSpec("points", "out", "f4", (POINTS, 6))]) as segment:
         frame = np.zeros((POINTS, 6), np.float32)
         for number in range(1, 1_000_000):
@@ -98,8 +100,12 @@ def frames_a_second(seconds: float) -> tuple[float, int]:
                 torn += not (sample.array == sample.array[0, 0]).all()
         return count / (time.perf_counter() - begin), torn
     finally:
-        writer.kill()
-        writer.wait()
+        writer.terminate()
+        try:
+            writer.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            writer.kill()
+            writer.wait()
 
 
 def _run(trial: Trial) -> Outcome:
