@@ -5,8 +5,8 @@ one, and a system library is the last resort. Devices, scenes and geometries are
 what they hold; every Embree error becomes a `TraceError` with Embree's own text.
 
 Which of two triangles a ray meets that passes within a rounding error of both depends on the instructions that Embree
-uses. They are therefore chosen, not found: those of `PINNED`, which every x86 processor since 2015 has, unless the
-environment variable ``TUSSOCK_ISA`` names others, or ``native`` for the best that the processor has.
+uses: the best that the processor has (``native``), unless the environment variable ``TUSSOCK_ISA`` pins others, such as
+``avx2``, which every x86 processor since 2015 has.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from tussock.errors import InputError, TraceError
 __all__ = [
     "INVALID",
     "MAX_TIME_STEPS",
-    "PINNED",
     "BufferType",
     "Device",
     "Geometry",
@@ -77,8 +76,6 @@ _FEATURES = {
     "avx512": ("avx512f", "avx512cd", "avx512dq", "avx512bw", "avx512vl"),
 }
 """sets of instructions that Embree has code for, and what a processor must have for each"""
-PINNED = "avx2"
-"""the instructions that are used where nobody says otherwise"""
 
 
 def host_isas() -> list[str]:
@@ -88,18 +85,18 @@ def host_isas() -> list[str]:
 
 
 def chosen_isa(asked: str | None = None) -> str:
-    """The instructions to use: as ``asked``, as TUSSOCK_ISA says, or `PINNED`; "" where the processor is no x86.
+    """The instructions to use: as ``asked``, as TUSSOCK_ISA says, or the best; "" where the processor is no x86.
 
-    A processor without the pinned ones takes the best it has; one that lacks what was asked for is an error.
+    A processor that lacks what was asked for is an error: other instructions might give other bits.
     """
     here = host_isas()
-    field, name = ("isa", asked) if asked is not None else ("TUSSOCK_ISA", os.environ.get("TUSSOCK_ISA") or None)
-    if name is not None and name != "native" and name not in here:
+    field, name = ("isa", asked) if asked is not None else ("TUSSOCK_ISA", os.environ.get("TUSSOCK_ISA") or "native")
+    if name == "native":
+        return here[-1] if here else ""
+    if name not in here:
         known = ", ".join(["native", *here])
         raise InputError.of(field, f"must be one of those that this processor has ({known})", name)
-    if not here or name == "native":
-        return here[-1] if here else ""
-    return name or (PINNED if PINNED in here else here[-1])
+    return name
 
 
 class GeometryType(IntEnum):
