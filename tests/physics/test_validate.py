@@ -30,9 +30,6 @@ EFFECTS = [(name, effect) for name in experiment_names() for effect in load_expe
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
     """Experiments after recordings are also tried without them."""
-    if name == "autonomy":
-        # Its bounds were met on plants that have been grown anew since; they are to be settled over several seeds.
-        return [pytest.mark.xfail(reason="criteria of one seed, found on other plants", run=False)]
     return [pytest.mark.recordings] if name in {"hdl-64e", "recorded-place"} else []
 
 
