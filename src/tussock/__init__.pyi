@@ -74,6 +74,8 @@ from tussock.learn.scores import compare as compare
 from tussock.learn.surface import scan_surface as scan_surface
 from tussock.learn.surface import surface_mesh as surface_mesh
 from tussock.learn.through_box import through_box as through_box
+from tussock.many import ManyFrames as ManyFrames
+from tussock.many import scan_many as scan_many
 from tussock.pack import Packed as Packed
 from tussock.pack import load_pack as load_pack
 from tussock.pack import save_pack as save_pack

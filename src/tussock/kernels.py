@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tussock.kernel_cache import keep_compiled
 
 __all__ = [
-    "Array", "Real", "Whole", "borrowed", "float32_at", "inline_kernel", "kernel", "loop_kernel", "uint32_at",
+    "Array", "Real", "Whole", "borrowed", "float32_at", "inline_kernel", "kernel", "loop_kernel", "source_stamp", "uint32_at",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -63,11 +63,12 @@ def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F
     options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt}
     compiled: Any = numba.njit  # its types know no keyword of ours
     dispatcher = compiled(**options)(function)
-    return cast(F, dispatcher if keep_compiled(dispatcher, _stamp()) else compiled(**options)(function))
+    return cast(F, dispatcher if keep_compiled(dispatcher, source_stamp()) else compiled(**options)(function))
 
 
 @lru_cache(maxsize=1)
-def _stamp() -> str:
+def source_stamp() -> str:
+    """A name for the contents of all files that hold kernels or constants of theirs."""
     digest = hashlib.blake2b(digest_size=16)
     for file in _files_of_kernels(Path(__file__).parent):
         digest.update(file.name.encode() + file.read_bytes())

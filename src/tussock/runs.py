@@ -58,6 +58,8 @@ class Run:
     keep_misses: bool = False
     waveform: bool = False
     threads: int | None = None
+    on: str = "cpu"
+    """or gpu"""
 
     def __post_init__(self) -> None:
         format_of(self._out)
@@ -102,6 +104,8 @@ class Run:
             "misses": self.keep_misses,
             "waveform": self.waveform,
             "suffix": self._out.suffix,
+            # Both give the same returns but for the last bits of some, so a run is made in one place.
+            **({"on": self.on} if self.on != "cpu" else {}),
         }
 
     def prepare(self, *, force: bool = False) -> list[int]:
@@ -142,6 +146,7 @@ class Run:
                 keep_misses=self.keep_misses,
                 waveform=self.waveform,
                 threads=self.threads,
+                on=self.on,
             )
             save_frame(frame, file, force=True, coords=self.coords)
             yield Done(number, file, frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from tussock.signal.range_noise import laser_biases
 from tussock.signal.returns import Window
 from tussock.steps import steps_between
 from tussock.threads import resolve_threads, run_on_threads
-from tussock.trace.world import World
+from tussock.trace.world import Moving, World
 from tussock.version import VERSION
 
 __all__ = ["frames_between", "scan", "scan_range"]
@@ -41,6 +41,7 @@ __all__ = ["frames_between", "scan", "scan_range"]
 _MOST_SAMPLES = 10**9  # 4 GB
 _BLOCK = 1024  # pulses a thread takes at a time
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
+_PIECES = 4  # at least, for every thread of several: whoever is done first takes another
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
 
@@ -56,19 +57,57 @@ def scan(
     waveform: bool = False,
     threads: int | None = None,
     block: int = _BLOCK,
+    on: str = "cpu",
 ) -> Frame:
     """Scan a scene once: revolution or image number ``frame``, which starts at ``frame`` × the sensor's period.
 
     ``pose`` is ``T_world_sensor``, standing or moving. The same seed gives the same bytes whatever the
     ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
-    without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. Hand over a `World` instead of a `Scene` to scan many times without building it again.
+    without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. ``on`` is ``"cpu"``
+    or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). Hand over a `World` instead of a `Scene` to scan many
+    times without building it again.
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
     seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
-    frame = _checked_frame(frame)
-    start = frame * sensor.frame_period
+    frame, on = _checked_frame(frame), checked_on(on)
 
+    shot = prepare(world, sensor, path, seed, frame, waveform=waveform)
+    fired, slots = shot.fired, shot.slots
+    if on == "gpu":
+        columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses)
+    else:
+        pulses = len(fired.lasers)
+        block_counts = np.zeros((pulses + block - 1) // block, np.int64)
+        pieces = max(1 if threads == 1 else _PIECES, 1 + pulses * sensor.beam.rays // (_PIECE * threads))
+        run_on_threads(pulse_loop, threads, block, shot.scanning, slots, block_counts, pieces=pieces)
+        tables = shot.moving.tables
+        columns = collect(fired, slots, tables, block, block_counts, keep_misses=keep_misses, threads=threads)
+    add_speeds(columns, fired, path, world, sensor)
+    waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
+    meta = frame_meta(world, sensor, seed, frame, len(fired.lasers))
+    if waveforms is not None:
+        meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
+    return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
+
+
+class Prepared(NamedTuple):
+    """One scan, as the loops take it."""
+
+    scanning: Scanning
+    fired: Fired
+    slots: Slots
+    moving: Moving
+    """must live as long as the scan runs"""
+    end: float
+    """[s] of the last pulse"""
+
+
+def prepare(
+    world: World, sensor: Sensor, path: Trajectory, seed: int, frame: int, *, waveform: bool = False
+) -> Prepared:  # fmt: skip
+    """All that a scan reads, and room for what it finds."""
+    start = frame * sensor.frame_period
     pulses = sensor.pulses(frame)
     # The last firing cycle of a revolution may end a little after it.
     span = max(sensor.frame_period, float(pulses.offsets[-1]))
@@ -78,27 +117,35 @@ def scan(
     around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
     receiving = _receiving(sensor, seed)._replace(media=media_around(around, poses.positions[0]))
     scanning = Scanning(around, firing, poses, receiving, chance_of(seed, frame))
-    slots = _slots(len(pulses), sensor, waveform=waveform)
-    block_counts = np.zeros((len(pulses) + block - 1) // block, np.int64)
-    pieces = 1 + len(pulses) * sensor.beam.rays // (_PIECE * threads)
-    run_on_threads(pulse_loop, threads, block, scanning, slots, block_counts, pieces=pieces)
     fired = Fired(
-        firing.directions,
-        _true_directions(scanning),
-        firing.origins,
-        firing.offsets,
-        firing.lasers,
-        pulses.azimuths,
-        pulses.elevations,
-        start,
-    )
-    columns = collect(fired, slots, moving.tables, block, block_counts, keep_misses=keep_misses, threads=threads)
-    _add_speeds(columns, fired, path, world, sensor)
-    waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
-    meta = _meta(world, sensor, seed, frame, len(pulses))
-    if waveforms is not None:
-        meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
-    return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
+        firing.directions, _true_directions(scanning), firing.origins, firing.offsets, firing.lasers, pulses.azimuths,
+        pulses.elevations, start,
+    )  # fmt: skip
+    return Prepared(scanning, fired, _slots(len(pulses), sensor, waveform=waveform), moving, start + span)
+
+
+def _scan_on_gpu(world: World, sensor: Sensor, shot: Prepared, *, keep_misses: bool) -> dict[str, NDArray[Any]]:
+    """The columns of a scan that a graphics processor makes; waveforms, where they are kept, into the slots."""
+    from tussock.gpu.scans import Shot
+    from tussock.gpu.worlds import Wanted, ready_on_gpu
+
+    scanning, fired, slots = shot.scanning, shot.fired, shot.slots
+    there = ready_on_gpu(
+        world, Wanted(sensor, scanning, fired, slots, fired.start, shot.end, 1, keep_misses)
+    )  # fmt: skip
+    there.fire([Shot(scanning.poses, scanning.chance, scanning.receiving.biases)], fired.start)
+    columns = there.to_host(int(there.starts()[-1]))
+    if len(slots.recording.samples):
+        slots.recording.starts[:] = there.slots.recording.starts.to_host()
+        slots.recording.samples[:] = there.slots.recording.samples.to_host()
+    return columns
+
+
+def checked_on(on: str) -> str:
+    """Where a scan is made: ``cpu`` or ``gpu``."""
+    if on not in ("cpu", "gpu"):
+        raise InputError.of("on", "must be cpu or gpu", on)
+    return on
 
 
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:
@@ -122,7 +169,7 @@ def _waveforms(recording: Recording, sensor: Sensor, threads: int) -> Waveforms:
     return replace(kept, components=decompose(kept, threads=threads))
 
 
-def _add_speeds(columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory, world: World, sensor: Sensor) -> None:
+def add_speeds(columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory, world: World, sensor: Sensor) -> None:
     """Fill in radial speeds, where anything moves, and what the sensor measures of them."""
     movers = {thing.id: thing.motion for thing in world.objects if thing.motion is not None and thing.motion.moving}
     if path.moving or movers:
@@ -262,7 +309,8 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
     )  # fmt: skip
 
 
-def _meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> dict[str, Any]:
+def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> dict[str, Any]:
+    """What a frame says about itself."""
     return {
         "tussock": VERSION,
         "seed": seed,

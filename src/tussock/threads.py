@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import count
 from typing import Any
 
 from tussock.errors import InputError
@@ -43,17 +44,19 @@ def resolve_threads(threads: int | None) -> int:
 def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces: int = 1) -> None:
     """Call ``kernel(worker, workers, *args)`` for every worker and wait for all.
 
-    Long work is cut into ``pieces`` for each thread, that are done one after the other: Python hears Ctrl-C only
-    between two calls of a kernel.
+    Long work is cut into ``pieces`` for each thread. A thread that is done with one takes the next that nobody has, so
+    that none waits for one with more to do; and Python hears Ctrl-C only between two calls of a kernel.
     """
     workers = threads * pieces
     stop = threading.Event()
+    waiting = count(threads)  # the next piece; taking it is one step of the interpreter
 
-    def work(first: int) -> None:
-        for worker in range(first, workers, threads):
-            if worker != first and stop.is_set():
-                return
+    def work(worker: int) -> None:
+        while worker < workers:
             kernel(worker, workers, *args)
+            if stop.is_set():
+                return
+            worker = next(waiting)
 
     others: list[Future[None]] = []
     try:

@@ -31,7 +31,9 @@ LAYERS: list[set[str]] = [
     {"pulse"},
     {"listening"},
     {"frames"},
+    {"gpu"},
     {"simulate"},
+    {"many"},
     {"files", "wire"},
     {"cameras", "runs", "pack", "blender"},
     {"rigs"},
@@ -42,6 +44,7 @@ LAYERS: list[set[str]] = [
     {"datasets", "viewer"},
     {"jobs"},
     {"bench", "validate"},
+    {"bench_gpu"},
     {"cli"},
 ]
 """From the bottom up: a package or module imports from the layers below its own, and from itself."""

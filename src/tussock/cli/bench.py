@@ -13,6 +13,7 @@ def bench(
     full: Annotated[bool, typer.Option("--full", help="Also the courtyard of 191 million triangles.")] = False,
     rounds: Annotated[int, typer.Option(help="Rounds; figures are medians over them.", min=1)] = 9,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    on: Annotated[str, typer.Option(help="What to measure: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
 ) -> None:
     """Measure whole scans against a loop that only traces the same rays."""
@@ -39,8 +40,12 @@ def bench(
     from tussock.scenes.courtyard import courtyard
     from tussock.scenes.meadow import meadow
     from tussock.sensors.catalogue import load_sensor
+    from tussock.simulate import checked_on
     from tussock.trace.world import World
 
+    if checked_on(on) == "gpu":
+        _bench_gpu(full, rounds, as_json)
+        return
     place = Pose.at(0.0, 0.0, 2.0)
     with waiting("growing the meadow", quiet=as_json):
         world = World(meadow())
@@ -105,3 +110,41 @@ def bench(
             f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB, "
             f"a colour picture of 1920 × 1080 pixels in {about['courtyard_picture_s']:.1f} s"
         )
+
+
+def _bench_gpu(full: bool, rounds: int, as_json: bool) -> None:
+    """Scans on the graphics processor, beside the same ones on the CPU."""
+    from rich.table import Table
+
+    from tussock.bench import bench_sensor, machine
+    from tussock.bench_gpu import measure_gpu
+    from tussock.cli.console import out, print_json, waiting
+    from tussock.poses import Pose
+    from tussock.scenes.ready import ready_scene
+    from tussock.sensors.catalogue import load_sensor
+    from tussock.trace.cuda.driver import gpu
+    from tussock.trace.world import World
+
+    device = gpu()
+    place, cases, about = Pose.at(0.0, 0.0, 2.0), [], {}
+    for name in ("meadow", "courtyard") if full else ("meadow",):
+        with waiting(f"building the {name}", quiet=as_json):
+            world = World(ready_scene(name))
+        about = machine(world) | {"gpu": device.name, "driver": device.driver}
+        for rays in (1, 9):
+            sensor = bench_sensor(rays) if name == "meadow" else load_sensor("hdl-64e-s2").with_(**{"beam.rays": rays})
+            with waiting(f"{name}, {rays} ray(s)", quiet=as_json):
+                cases.append(measure_gpu(name, world, sensor, place, rounds=rounds))
+    if as_json:
+        print_json({"machine": about, "cases": [case.plain() for case in cases]})
+        return
+    out.print(f"{about['gpu']}, beside {about['processor']}, {about['cores']} cores, medians of {rounds}")
+    table = Table(box=None, pad_edge=False)
+    for heading in ("case", "rays", "on the device ms", "to a frame ms", "CPU ms", "Mrays/s", "same %"):
+        table.add_column(heading, justify="left" if heading == "case" else "right")
+    for case in cases:
+        table.add_row(
+            case.name, str(case.rays), f"{case.device_ms:.2f}", f"{case.frame_ms:.2f}", f"{case.cpu_ms:.0f}",
+            f"{case.rays_per_s / 1e6:.0f}", f"{100 * case.same:.3f}",
+        )  # fmt: skip
+    out.print(table)

@@ -71,6 +71,7 @@ def scan(
         Path | None, typer.Option(help="Also write a copy of the .blend with clean and noisy points as meshes.")
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu",
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
@@ -108,7 +109,7 @@ def scan(
         plan = plan_scan(
             scene, out, sensor=sensor, changes=changes, pose=pose, trajectory=trajectory, start=start, end=end,
             seed=seed, coords=coords, misses=misses,  # type: ignore[arg-type]
-            waveform=waveform, table=table, threads=threads, force=force,
+            waveform=waveform, table=table, threads=threads, on=on, force=force,
         )  # fmt: skip
 
     returns, pulses = 0, 0

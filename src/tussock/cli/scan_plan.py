@@ -17,7 +17,8 @@ from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.runs import Run
 from tussock.sensors.sensor import Sensor
-from tussock.simulate import frames_between, scan
+from tussock.simulate import checked_on, frames_between, scan
+from tussock.trace.cuda.driver import gpu
 from tussock.trace.world import World
 from tussock.whole_files import check_writable
 from tussock.wire.recording import RECORDING_SUFFIXES, check_recording, open_recording
@@ -40,6 +41,7 @@ class ScanPlan:
     misses: bool
     waveform: bool
     threads: int | None
+    on: str
     force: bool
     numbered: Run | None
     """a time range as one file a frame, which may have been begun already"""
@@ -68,6 +70,7 @@ class ScanPlan:
         return scan(
             self.world, self.sensor, self.place,
             seed=self.seed, frame=number, keep_misses=self.misses, waveform=self.waveform, threads=self.threads,
+            on=self.on,
         )  # fmt: skip
 
     def written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
@@ -109,9 +112,12 @@ def plan_scan(
     waveform: bool,
     table: Path | None,
     threads: int | None,
+    on: str,
     force: bool,
 ) -> ScanPlan:
     """Open what is scanned and settle what is written; nothing is written yet, and nothing traced."""
+    if checked_on(on) == "gpu":
+        gpu()  # says what is missing before a scene is built
     source = open_source(scene)
     station = source.station(sensor, pose, trajectory)
     assert station.sensor is not None
@@ -127,14 +133,14 @@ def plan_scan(
     elif end is not None:
         numbered = Run(
             source.scene, device, station.place, out, start, end,
-            seed=chance, coords=coords, keep_misses=misses, waveform=waveform, threads=threads,
+            seed=chance, coords=coords, keep_misses=misses, waveform=waveform, threads=threads, on=on,
         )  # fmt: skip
         finished = numbered.prepare(force=force)
     tables = _one_a_frame(table, frames)
     for target in tables:
         check_writable(target, force=force or bool(finished))
     return ScanPlan(
-        World(source.scene), device, station.place, chance, frames, out, coords, misses, waveform, threads, force,
+        World(source.scene), device, station.place, chance, frames, out, coords, misses, waveform, threads, on, force,
         numbered, finished, tables,
     )  # fmt: skip
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.frames.columns import COLUMNS
-from tussock.kernels import loop_kernel
+from tussock.frames.columns import COLUMNS, Column
+from tussock.kernels import inline_kernel, loop_kernel
 from tussock.threads import run_on_threads
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import NOTHING
 
-__all__ = ["Fired", "collect"]
+__all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for"]
 
 
 class Fired(NamedTuple):
@@ -46,25 +46,37 @@ def collect(
         rows = rows + misses
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(rows, out=starts[1:])
-    columns = _room_for(int(starts[-1]))
-    run_on_threads(_fill, threads, block, starts, keep_misses, fired, slots, tables, _Out(**columns))
+    columns = room_for(int(starts[-1]))
+    run_on_threads(_fill, threads, block, starts, keep_misses, fired, slots, tables, Out(**columns))
     return columns
 
 
-def _room_for(rows: int) -> dict[str, NDArray[Any]]:
+def room_for(rows: int) -> dict[str, NDArray[Any]]:
     """Empty columns in one piece of memory: the system hands out one large piece faster than many small."""
-    sizes = [(rows * column.width * np.dtype(column.dtype).itemsize + 63) // 64 * 64 for column in COLUMNS]
-    memory = np.empty(sum(sizes), np.uint8)
+    return columns_in(np.empty(bytes_of(rows), np.uint8), rows)
+
+
+def bytes_of(rows: int) -> int:
+    """Memory that the columns of so many rows take."""
+    return sum(_size(column, rows) for column in COLUMNS)
+
+
+def columns_in(memory: NDArray[np.uint8], rows: int) -> dict[str, NDArray[Any]]:
+    """The columns of so many rows in a piece of memory, one after the other."""
     columns, at = {}, 0
-    for column, size in zip(COLUMNS, sizes, strict=True):
+    for column in COLUMNS:
         used = rows * column.width * np.dtype(column.dtype).itemsize
         array = memory[at : at + used].view(column.dtype)
         columns[column.name] = array if column.width == 1 else array.reshape(rows, column.width)
-        at += size
+        at += _size(column, rows)
     return columns
 
 
-_Out = NamedTuple("_Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
+def _size(column: Column, rows: int) -> int:
+    return (rows * column.width * np.dtype(column.dtype).itemsize + 63) // 64 * 64
+
+
+Out = NamedTuple("Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
 @loop_kernel
@@ -80,53 +92,60 @@ def _fill(
     out: Any,
 ) -> None:
     pulses = len(fired.lasers)
+    for b in range(worker, len(starts) - 1, workers):
+        fill_block(starts[b], b * block, min(pulses, (b + 1) * block), keep_misses, fired, slots, tables, out)
+
+
+@inline_kernel
+def fill_block(
+    i: int, first: int, last: int, keep_misses: bool, fired: Any, slots: Any, tables: Any, out: Any
+) -> None:  # fmt: skip
+    """The rows of the pulses from ``first`` to before ``last``, from row ``i`` of the columns on."""
     shared_origin = len(fired.origins) == 1
     measures_speed = slots.speed.shape[1] > 0
-    for b in range(worker, len(starts) - 1, workers):
-        i = starts[b]
-        for p in range(b * block, min(pulses, (b + 1) * block)):
-            count = slots.counts[p]
-            if count == 0 and not keep_misses:
-                continue
-            o = 0 if shared_origin else p
-            for k in range(max(count, 1)):
-                out.time[i] = fired.start + fired.offsets[p]
-                out.pulse[i] = p
-                out.laser[i] = fired.lasers[p]
-                out.azimuth[i] = fired.azimuths[p]
-                out.elevation[i] = fired.elevations[p]
-                out.return_count[i] = count
-                if count == 0:
-                    out.true_range[i] = out.range[i] = np.nan
-                    out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan
-                    out.xyz[i, 0] = out.xyz[i, 1] = out.xyz[i, 2] = np.nan
-                    out.intensity[i] = 0.0
-                    out.signal[i] = out.true_speed[i] = out.speed[i] = np.nan
+    for p in range(first, last):
+        count = slots.counts[p]
+        if count == 0 and not keep_misses:
+            continue
+        o = 0 if shared_origin else p
+        for k in range(max(count, 1)):
+            out.time[i] = fired.start + fired.offsets[p]
+            out.pulse[i] = p
+            out.laser[i] = fired.lasers[p]
+            out.azimuth[i] = fired.azimuths[p]
+            out.elevation[i] = fired.elevations[p]
+            out.return_count[i] = count
+            if count == 0:
+                out.true_range[i] = out.range[i] = np.nan
+                out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan
+                out.xyz[i, 0] = out.xyz[i, 1] = out.xyz[i, 2] = np.nan
+                out.intensity[i] = 0.0
+                out.signal[i] = out.true_speed[i] = out.speed[i] = np.nan
+                out.object_id[i] = out.placement[i] = 0
+                out.label[i] = out.material[i] = 0
+                out.return_number[i] = out.return_kind[i] = 0
+            else:
+                true_range, measured = slots.true_range[p, k], slots.range[p, k]
+                out.true_range[i], out.range[i] = true_range, measured
+                for a in range(3):
+                    out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
+                    out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
+                out.intensity[i] = slots.intensity[p, k]
+                out.signal[i] = slots.signal[p, k]
+                out.speed[i] = slots.speed[p, k] if measures_speed else np.float32(np.nan)
+                geometry = slots.geometry[p, k]
+                if geometry == NOTHING:  # noise, or the light of another sensor
+                    out.true_speed[i] = np.nan
                     out.object_id[i] = out.placement[i] = 0
                     out.label[i] = out.material[i] = 0
-                    out.return_number[i] = out.return_kind[i] = 0
                 else:
-                    true_range, measured = slots.true_range[p, k], slots.range[p, k]
-                    out.true_range[i], out.range[i] = true_range, measured
-                    for a in range(3):
-                        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
-                        out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
-                    out.intensity[i] = slots.intensity[p, k]
-                    out.signal[i] = slots.signal[p, k]
-                    out.speed[i] = slots.speed[p, k] if measures_speed else np.float32(np.nan)
-                    geometry = slots.geometry[p, k]
-                    if geometry == NOTHING:  # noise, or the light of another sensor
-                        out.true_speed[i] = np.nan
-                        out.object_id[i] = out.placement[i] = 0
-                        out.label[i] = out.material[i] = 0
-                    else:
-                        material = material_of(tables, geometry, slots.primitive[p, k])
-                        label = tables.material_label[material]
-                        out.true_speed[i] = 0.0
-                        out.object_id[i] = tables.geometry_object[geometry]
-                        out.placement[i] = slots.copy[p, k]
-                        out.label[i] = tables.geometry_label[geometry] if label < 0 else label
-                        out.material[i] = material
-                    out.return_number[i] = k + 1
-                    out.return_kind[i] = slots.kind[p, k]
-                i += 1
+                    material = material_of(tables, geometry, slots.primitive[p, k])
+                    label = tables.material_label[material]
+                    out.true_speed[i] = 0.0
+                    out.object_id[i] = tables.geometry_object[geometry]
+                    out.placement[i] = slots.copy[p, k]
+                    out.label[i] = tables.geometry_label[geometry] if label < 0 else label
+                    out.material[i] = material
+                out.return_number[i] = k + 1
+                out.return_kind[i] = slots.kind[p, k]
+            i += 1

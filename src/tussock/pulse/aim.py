@@ -16,7 +16,7 @@ from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
     "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
-    "standing_pose", "stencil_ray", "wandered",
+    "stand", "stencil_ray", "wandered",
 ]  # fmt: skip
 
 _POINTING = int(Purpose.POINTING)
@@ -184,16 +184,14 @@ def _set_turn(turn: Array, l: int, qx: float, qy: float, qz: float, qw: float) -
     turn[8 * LANES + l] = 1 - w * (qx * qx + qy * qy)
 
 
-@kernel
-def standing_pose(poses: PoseTable) -> Array:
-    """The pose of every lane of a sensor that stands, twelve rows, shape (12 × lanes,)."""
-    turn = np.empty(POSE_ROWS * LANES, np.float64)
+@inline_kernel
+def stand(poses: PoseTable, turn: Array) -> None:
+    """The pose of every lane of a sensor that stands, twelve rows of ``turn``."""
     q = poses.quaternions[0]
     for l in range(LANES):
         _set_turn(turn, l, q[0], q[1], q[2], q[3])
         for i in range(3):
             turn[(9 + i) * LANES + l] = poses.positions[0, i]
-    return turn
 
 
 @inline_kernel

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import Array, kernel, loop_kernel
-from tussock.pulse.aim import AIM_ROWS, aim_lanes, aim_origins, load_lanes, standing_pose
+from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, new_waiting
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
@@ -30,22 +30,28 @@ from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_heard
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
-from tussock.trace.surroundings import trace_surfaces, trace_volumes
+from tussock.trace.surroundings import trace_sub_ray, trace_volumes
 
-__all__ = ["pulse_loop"]
+__all__ = ["begin_firing", "fire_group", "new_scratch", "pulse_loop"]
 
 
 @kernel
 def pulse_loop(worker: int, workers: int, block: int, scanning: Scanning, slots: Slots, block_counts: Array) -> None:
     """Fire the pulses of this worker's blocks; ``block`` is a multiple of 16."""
+    _fire(worker, workers, block, scanning, slots, block_counts, new_scratch(scanning, slots.range.shape[1]))
+
+
+@kernel
+def new_scratch(scanning: Scanning, returns: int) -> Scratch:
+    """Memory for a worker, for pulses with up to ``returns`` returns."""
     rays = len(scanning.firing.stencil)
     bends = scanning.around.tables.bends and scanning.receiving.bounces > 0
-    doubles = len(scanning.around.tables.responses) > 0 and slots.range.shape[1] > 1
+    doubles = len(scanning.around.tables.responses) > 0 and returns > 1
     hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0))
-    scratch = Scratch(
+    return Scratch(
         new_packet(),
         new_packet(),
-        standing_pose(scanning.poses),
+        np.zeros(POSE_ROWS * LANES, np.float64),
         np.zeros(AIM_ROWS * LANES, np.float32),  # left and up stay 0 for a beam without spread: not garbage
         np.zeros((ERROR_ROWS, LANES), np.float32),
         np.arange(LANES),
@@ -56,44 +62,58 @@ def pulse_loop(worker: int, workers: int, block: int, scanning: Scanning, slots:
         new_waiting(),
         new_volume_walk(),
     )
-    _fire(worker, workers, block, scanning, slots, block_counts, scratch)
 
 
 @loop_kernel
 def _fire(
     worker: int, workers: int, block: int, scanning: Scanning, slots: Slots, block_counts: Array, scratch: Scratch
 ) -> None:
+    pulses = len(scanning.firing.lasers)
+    begin_firing(scanning, scratch)
+    for b in range(worker, (pulses + block - 1) // block, workers):
+        found = 0
+        for first in range(b * block, min(pulses, (b + 1) * block), LANES):
+            found += fire_group(scanning, scratch, slots, first)
+        block_counts[b] = found
+
+
+@inline_kernel
+def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
+    """What is the same for all groups: the pose of a sensor that stands, and its one origin."""
+    stand(scanning.poses, scratch.turn)
+    aim_origins(scanning.firing, 0, scratch.turn, scratch.aim)
+
+
+@inline_kernel
+def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -> int:
+    """Fire the group of pulses that begins with number ``first``; how many returns there are."""
     around, firing, poses, receiving, chance = scanning
     packet, hits = scratch.packet, scratch.hits
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = around.tables.bends and receiving.bounces > 0
-    pulses, rays = len(firing.lasers), len(firing.stencil)
+    rays = len(firing.stencil)
     reach = receiving.max_range / receiving.media.inner
-    aim_origins(firing, 0, scratch.turn, scratch.aim)
-    for b in range(worker, (pulses + block - 1) // block, workers):
-        found = 0
-        for first in range(b * block, min(pulses, (b + 1) * block), LANES):
-            aim_lanes(firing, poses, first, chance, scratch.turn, scratch.aim)
-            lanes = min(LANES, pulses - first)
-            if filled:
-                for l in range(LANES):
-                    scratch.pulses[l] = first + l
-            for k in range(rays):
-                load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
-                trace_surfaces(around, packet)
-                if filled:
-                    trace_volumes(around, packet, lanes, scratch.pulses, chance, scratch.walk)
-                scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
-                if responds:
-                    respond_lanes(scanning, scratch, k, first, lanes, dual)
-                if bends and anything_goes_on(around.tables, packet, lanes):
-                    follow_lanes(scanning, scratch, first, lanes)
-            used = rows_in_use(hits, rays)
-            if receiving.echoes:
-                found += listen_lanes(scanning, first, used, lanes, hits, scratch.heard, slots)
-                if len(slots.recording.samples) > 0:
-                    record_lanes(scanning, first, used, lanes, hits, scratch.heard, slots.recording)
-            else:
-                found += receive_lanes(scanning, first, used, hits, scratch.chosen, slots)
-            clear_added(hits, rays, used)
-        block_counts[b] = found
+    aim_lanes(firing, poses, first, chance, scratch.turn, scratch.aim)
+    lanes = min(LANES, len(firing.lasers) - first)
+    if filled:
+        for l in range(LANES):
+            scratch.pulses[l] = first + l
+    for k in range(rays):
+        load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
+        trace_sub_ray(around, packet, first, k)
+        if filled:
+            trace_volumes(around, packet, lanes, scratch.pulses, chance, scratch.walk)
+        scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
+        if responds:
+            respond_lanes(scanning, scratch, k, first, lanes, dual)
+        if bends and anything_goes_on(around.tables, packet, lanes):
+            follow_lanes(scanning, scratch, first, lanes)
+    used = rows_in_use(hits, rays)
+    if receiving.echoes:
+        found = listen_lanes(scanning, first, used, lanes, hits, scratch.heard, slots)
+        if len(slots.recording.samples) > 0:
+            record_lanes(scanning, first, used, lanes, hits, scratch.heard, slots.recording)
+    else:
+        found = receive_lanes(scanning, first, used, hits, scratch.chosen, slots)
+    clear_added(hits, rays, used)
+    return found

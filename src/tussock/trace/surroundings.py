@@ -6,7 +6,7 @@ what is behind it, and looks like a hit on a surface that faces it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,22 @@ from tussock.trace.packets import Packet, hit_at, intersect, occluded, ray_at, r
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
-__all__ = ["Surroundings", "find_surfaces", "meet_volume", "stop_light", "trace_surfaces", "trace_volumes"]
+__all__ = [
+    "Surroundings",
+    "find_surfaces",
+    "meet_volume",
+    "stop_light",
+    "trace_sub_ray",
+    "trace_surfaces",
+    "trace_volumes",
+]
 
 
 class Surroundings(NamedTuple):
     """A world over one span of time, for kernels."""
 
-    standing: int
-    """Embree's scene of what stands"""
+    standing: Any
+    """Embree's scene of what stands; or all that the trees of another tracer hold (`tussock.trace.cuda.packets.Ways`)"""
     moving: int
     """Embree's scene of what moves, 0 for none"""
     tables: HitTables
@@ -44,6 +52,12 @@ def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
     find_surfaces(around, packet)
     resolve(around.tables, packet)
+
+
+@inline_kernel
+def trace_sub_ray(around: Surroundings, packet: Packet, first: int, k: int) -> None:
+    """As `trace_surfaces`, for sub-ray ``k`` of the pulses from ``first`` on; other machines trace those beforehand."""
+    trace_surfaces(around, packet)
 
 
 @inline_kernel

@@ -12,14 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Real, Whole, inline_kernel, kernel
-from tussock.trace.cuda.walk import STACK, Trees, is_stopped, nearest_hit, normal_of
+from tussock.trace.cuda.walk import STACK, Trees, is_stopped, nearest_hit
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.normals import world_normal
+from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
+from tussock.trace.triangles import Corners, meet_triangle
 
 __all__ = [
-    "LANES", "NOTHING", "Packet", "Ways", "distance_at", "empty_lane", "find_surfaces", "hit_at", "intersect", "is_hit",
-    "load_ray", "new_packet", "occluded", "ray_at", "resolve", "set_hit", "stop_light", "was_stopped",
+    "LANES",
+    "NOTHING",
+    "Packet",
+    "Traced",
+    "Ways",
+    "distance_at",
+    "empty_lane",
+    "find_surfaces",
+    "hit_at",
+    "intersect",
+    "is_hit",
+    "keep_hit",
+    "load_ray",
+    "new_packet",
+    "occluded",
+    "ray_at",
+    "resolve",
+    "set_hit",
+    "stop_light",
+    "trace_sub_ray",
+    "was_stopped",
 ]  # fmt: skip
 
 LANES = 1
@@ -43,12 +63,24 @@ class Packet(NamedTuple):
     """nodes that wait, shape (128,)"""
 
 
+class Traced(NamedTuple):
+    """What sub-rays met that were traced beforehand, one column a pulse."""
+
+    numbers: NDArray[np.float32]
+    """distance, normal, place on the triangle, shape (6, sub-rays, pulses)"""
+    ids: NDArray[np.uint32]
+    """geometry, primitive and copy, shape (3, sub-rays, pulses)"""
+
+
 class Ways(NamedTuple):
     """What stands and what moves, in place of the handles of Embree's scenes."""
 
     standing: Trees
     moving: Trees
     moves: bool
+    traced: Traced
+    first: int
+    """column of ``traced`` that the first pulse of the sensor has"""
 
 
 @kernel
@@ -56,7 +88,7 @@ def new_packet() -> Packet:
     bits = np.zeros(_BITS, np.uint32)
     bits[_GEOMETRY] = NOTHING
     return Packet(
-        np.zeros(_NUMBERS, np.float32), bits, np.full(1, NOTHING), np.full(1, -1, np.int32), np.empty(STACK, np.int32)
+        np.zeros(_NUMBERS, np.float32), bits, np.full(1, NOTHING), np.full(1, -1, np.int32), np.zeros(STACK, np.int32)
     )
 
 
@@ -114,18 +146,47 @@ def was_stopped(packet: Packet, l: int) -> bool:
 
 
 @inline_kernel
-def intersect(trees: Trees, packet: Packet) -> None:
-    """The nearest hit of the ray, if it is in use."""
-    if packet.masks[0] == np.uint32(0):
-        return
-    met = nearest_hit(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack)
-    if met.placement >= 0:
-        numbers, bits = packet.numbers, packet.bits
-        numbers[_FAR], numbers[_U], numbers[_V] = met.distance, met.u, met.v
-        numbers[_NX], numbers[_NY], numbers[_NZ] = normal_of(trees, met.triangle)
-        bits[_GEOMETRY] = np.uint32(trees.placement_ids[met.placement, 13])
-        bits[_COPY] = np.uint32(trees.placement_ids[met.placement, 14])
-        bits[_PRIMITIVE] = np.uint32(trees.triangle_ids[met.triangle, 9])
+def intersect(trees: Trees, packet: Packet) -> Whole:
+    """The nearest hit of the ray, if it is in use: which triangle of the trees, −1 for none."""
+    triangle = np.int32(-1)
+    if packet.masks[0] != np.uint32(0):
+        met = nearest_hit(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack)
+        if met.placement >= 0:
+            triangle = met.triangle
+            numbers, bits = packet.numbers, packet.bits
+            numbers[_FAR], numbers[_U], numbers[_V] = met.distance, met.u, met.v
+            bits[_GEOMETRY] = np.uint32(trees.placement_ids[met.placement, 13])
+            bits[_COPY] = np.uint32(trees.placement_ids[met.placement, 14])
+            bits[_PRIMITIVE] = np.uint32(trees.triangle_ids[met.triangle, 9])
+    return triangle
+
+
+@inline_kernel
+def _meet(trees: Trees, tables: HitTables, packet: Packet, triangle: Whole) -> None:
+    """Distance, normal and place on the triangle by the arithmetic that Embree's hits go through as well."""
+    numbers, m = packet.numbers, trees.triangles
+    at = Corners(
+        np.float64(m[triangle, 0]), np.float64(m[triangle, 1]), np.float64(m[triangle, 2]), np.float64(m[triangle, 3]),
+        np.float64(m[triangle, 4]), np.float64(m[triangle, 5]), np.float64(m[triangle, 6]), np.float64(m[triangle, 7]),
+        np.float64(m[triangle, 8]),
+    )  # fmt: skip
+    side, geometry = 1.0, packet.bits[_GEOMETRY]
+    if tables.placed.first[geometry] >= 0:
+        turn = transform_of(tables.placed, geometry, packet.bits[_COPY], numbers[_TIME])
+        ax, ay, az = apply_transform(turn, at.ax, at.ay, at.az)
+        bx, by, bz = apply_transform(turn, at.bx, at.by, at.bz)
+        cx, cy, cz = apply_transform(turn, at.cx, at.cy, at.cz)
+        at = Corners(ax, ay, az, bx, by, bz, cx, cy, cz)
+        side = mirrored_side(turn)
+    ray = Ray(
+        np.float64(numbers[_X]), np.float64(numbers[_Y]), np.float64(numbers[_Z]), np.float64(numbers[_DX]),
+        np.float64(numbers[_DY]), np.float64(numbers[_DZ]), 0.0, 0.0, 0.0,
+    )  # fmt: skip
+    found = meet_triangle(ray, at)
+    numbers[_FAR], numbers[_U], numbers[_V] = np.float32(found.distance), np.float32(found.u), np.float32(found.v)
+    numbers[_NX], numbers[_NY], numbers[_NZ] = (
+        np.float32(side * found.nx), np.float32(side * found.ny), np.float32(side * found.nz),
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -137,17 +198,13 @@ def occluded(trees: Trees, packet: Packet) -> None:
 
 @inline_kernel
 def resolve(tables: HitTables, packet: Packet) -> None:
-    """The material of what was met, and its normal in the world."""
+    """The material of what was met."""
     numbers, bits = packet.numbers, packet.bits
     geometry = bits[_GEOMETRY]
     if geometry == NOTHING:
         numbers[_NX] = numbers[_NY] = numbers[_NZ] = np.float32(0.0)
         packet.materials[0] = np.int32(-1)
         return
-    if tables.placed.first[geometry] >= 0:
-        numbers[_NX], numbers[_NY], numbers[_NZ] = world_normal(
-            tables.placed, geometry, bits[_COPY], numbers[_TIME], numbers[_NX], numbers[_NY], numbers[_NZ]
-        )
     packet.materials[0] = material_of(tables, geometry, bits[_PRIMITIVE])
 
 
@@ -155,9 +212,12 @@ def resolve(tables: HitTables, packet: Packet) -> None:
 def find_surfaces(around: Any, packet: Packet) -> None:
     """As `tussock.trace.surroundings.find_surfaces`, through trees; ``around.standing`` is `Ways`."""
     ways = around.standing
-    intersect(ways.standing, packet)
-    if ways.moves:
-        intersect(ways.moving, packet)
+    standing = intersect(ways.standing, packet)
+    moving = intersect(ways.moving, packet) if ways.moves else np.int32(-1)
+    if moving >= 0:
+        _meet(ways.moving, around.tables, packet, moving)
+    elif standing >= 0:
+        _meet(ways.standing, around.tables, packet, standing)
 
 
 @inline_kernel
@@ -166,3 +226,27 @@ def stop_light(around: Any, packet: Packet) -> None:
     occluded(ways.standing, packet)
     if ways.moves:
         occluded(ways.moving, packet)
+
+
+@inline_kernel
+def keep_hit(packet: Packet, traced: Traced, k: int, column: int) -> None:
+    """Put what the ray met, not yet resolved, where `trace_sub_ray` looks for it."""
+    numbers, bits = packet.numbers, packet.bits
+    traced.numbers[0, k, column] = numbers[_FAR]
+    for i in range(5):
+        traced.numbers[1 + i, k, column] = numbers[_NX + i]
+    for i in range(3):
+        traced.ids[i, k, column] = bits[_GEOMETRY + i]
+
+
+@inline_kernel
+def trace_sub_ray(around: Any, packet: Packet, first: int, k: int) -> None:
+    """What a sub-ray met that was traced beforehand, one thread a ray: pulses would wait for their slowest."""
+    traced, column = around.standing.traced, around.standing.first + first
+    numbers, bits = packet.numbers, packet.bits
+    numbers[_FAR] = traced.numbers[0, k, column]
+    for i in range(5):
+        numbers[_NX + i] = traced.numbers[1 + i, k, column]
+    for i in range(3):
+        bits[_GEOMETRY + i] = traced.ids[i, k, column]
+    resolve(around.tables, packet)

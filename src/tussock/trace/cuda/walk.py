@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.trace.ray import Ray
 
-__all__ = ["STACK", "Met", "Trees", "is_stopped", "nearest_hit", "normal_of"]
+__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "nearest_hit"]
 
 STACK = 128
 """nodes that may wait"""
@@ -36,7 +36,6 @@ class Trees(NamedTuple):
 
     nodes: NDArray[np.float32]
     """see `tussock.trace.cuda.build`; the upper tree's root is the first, shape (n, 16)"""
-    links: NDArray[np.int32]
     triangles: NDArray[np.float32]
     """three corners and the number in the mesh, shape (k, 12)"""
     triangle_ids: NDArray[np.int32]
@@ -53,7 +52,7 @@ class Trees(NamedTuple):
         moving: NDArray[np.float32],
     ) -> Trees:  # fmt: skip
         i4 = np.int32
-        return cls(nodes, nodes.view(i4), triangles, triangles.view(i4), placements, placements.view(i4), moving)
+        return cls(nodes, triangles, triangles.view(i4), placements, placements.view(i4), moving)
 
 
 class Met(NamedTuple):
@@ -82,7 +81,7 @@ def is_stopped(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> bool:
 
 @loop_kernel
 def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
-    nodes, links, ids = trees.nodes, trees.links, trees.placement_ids
+    nodes, ids = trees.nodes, trees.placement_ids
     x, y, z = np.float32(ray.x), np.float32(ray.y), np.float32(ray.z)
     dx, dy, dz = np.float32(ray.dx), np.float32(ray.dy), np.float32(ray.dz)
     near, far = np.float32(ray.near), np.float32(ray.far)
@@ -96,9 +95,11 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
     going = True
     while going:
         while link >= 0:
-            enter0 = _enter(nodes, link, 0, x, y, z, ix, iy, iz, near, far)
-            enter1 = _enter(nodes, link, 8, x, y, z, ix, iy, iz, near, far)
-            link0, link1 = links[link, 3], links[link, 7]
+            low0, high0 = four(nodes, link, 0), four(nodes, link, 4)
+            low1, high1 = four(nodes, link, 8), four(nodes, link, 12)
+            enter0 = _enter(low0, high0, x, y, z, ix, iy, iz, near, far)
+            enter1 = _enter(low1, high1, x, y, z, ix, iy, iz, near, far)
+            link0, link1 = low0[3].view(np.int32), high0[3].view(np.int32)
             if enter0 <= far and enter1 <= far:
                 if enter1 < enter0:
                     link0, link1 = link1, link0
@@ -158,13 +159,20 @@ def _inverse(component: Real) -> Real:
 
 
 @inline_kernel
+def four(table: Array, row: Whole, column: int) -> tuple[Real, Real, Real, Real]:
+    """Four numbers beside each other; a graphics processor takes them from memory at once."""
+    return table[row, column], table[row, column + 1], table[row, column + 2], table[row, column + 3]
+
+
+@inline_kernel
 def _enter(
-    nodes: Array, node: Whole, side: int, x: Real, y: Real, z: Real, ix: Real, iy: Real, iz: Real, near: Real, far: Real
-) -> Real:
-    """How far along the ray a child's box begins; infinity where the ray misses it."""
-    x0, x1 = (nodes[node, side] - x) * ix, (nodes[node, side + 4] - x) * ix
-    y0, y1 = (nodes[node, side + 1] - y) * iy, (nodes[node, side + 5] - y) * iy
-    z0, z1 = (nodes[node, side + 2] - z) * iz, (nodes[node, side + 6] - z) * iz
+    low: tuple[Real, Real, Real, Real], high: tuple[Real, Real, Real, Real], x: Real, y: Real, z: Real, ix: Real,
+    iy: Real, iz: Real, near: Real, far: Real,
+) -> Real:  # fmt: skip
+    """How far along the ray a box begins; infinity where the ray misses it."""
+    x0, x1 = (low[0] - x) * ix, (high[0] - x) * ix
+    y0, y1 = (low[1] - y) * iy, (high[1] - y) * iy
+    z0, z1 = (low[2] - z) * iz, (high[2] - z) * iz
     enter = max(max(min(x0, x1), min(y0, y1)), max(min(z0, z1), near))
     leave = min(min(max(x0, x1), max(y0, y1)), min(max(z0, z1), far))
     return enter if enter <= leave * _LATER else np.float32(np.inf)
@@ -258,13 +266,25 @@ def _sheared(x: Real, y: Real, z: Real, dx: Real, dy: Real, dz: Real) -> _Sheare
 
 
 @inline_kernel
+def _along(axis: Whole, x: Real, y: Real, z: Real) -> Real:
+    """One of three coordinates."""
+    return x if axis == 0 else (y if axis == 1 else z)
+
+
+@inline_kernel
 def _meet(triangles: Array, k: Whole, ray: _Sheared) -> tuple[Real, Real, Real]:
     """How far a triangle is along a ray, −∞ where it is missed, and the shares of its second and third corner."""
+    one, two, three = four(triangles, k, 0), four(triangles, k, 4), four(triangles, k, 8)
     i, j, l = ray.x_axis, ray.y_axis, ray.z_axis
-    az, bz, cz = triangles[k, l] - ray.z, triangles[k, l + 3] - ray.z, triangles[k, l + 6] - ray.z
-    ax, ay = triangles[k, i] - ray.x - ray.shear_x * az, triangles[k, j] - ray.y - ray.shear_y * az
-    bx, by = triangles[k, i + 3] - ray.x - ray.shear_x * bz, triangles[k, j + 3] - ray.y - ray.shear_y * bz
-    cx, cy = triangles[k, i + 6] - ray.x - ray.shear_x * cz, triangles[k, j + 6] - ray.y - ray.shear_y * cz
+    az = _along(l, one[0], one[1], one[2]) - ray.z
+    bz = _along(l, one[3], two[0], two[1]) - ray.z
+    cz = _along(l, two[2], two[3], three[0]) - ray.z
+    ax = _along(i, one[0], one[1], one[2]) - ray.x - ray.shear_x * az
+    ay = _along(j, one[0], one[1], one[2]) - ray.y - ray.shear_y * az
+    bx = _along(i, one[3], two[0], two[1]) - ray.x - ray.shear_x * bz
+    by = _along(j, one[3], two[0], two[1]) - ray.y - ray.shear_y * bz
+    cx = _along(i, two[2], two[3], three[0]) - ray.x - ray.shear_x * cz
+    cy = _along(j, two[2], two[3], three[0]) - ray.y - ray.shear_y * cz
     share_a, share_b, share_c = cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax
     if share_a == _ZERO or share_b == _ZERO or share_c == _ZERO:
         # Products of float32 are exact in float64, and so is which side of an edge the ray passes.
@@ -279,12 +299,3 @@ def _meet(triangles: Array, k: Whole, ray: _Sheared) -> tuple[Real, Real, Real]:
         t = (share_a * az + share_b * bz + share_c * cz) * ray.shear_z * part
         u, v = share_b * part, share_c * part
     return t, u, v
-
-
-@inline_kernel
-def normal_of(trees: Trees, triangle: Whole) -> tuple[Real, Real, Real]:
-    """The normal of a triangle in the coordinates of its shape, of any length."""
-    m = trees.triangles
-    ex, ey, ez = m[triangle, 3] - m[triangle, 0], m[triangle, 4] - m[triangle, 1], m[triangle, 5] - m[triangle, 2]
-    fx, fy, fz = m[triangle, 6] - m[triangle, 0], m[triangle, 7] - m[triangle, 1], m[triangle, 8] - m[triangle, 2]
-    return ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx

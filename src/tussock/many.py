@@ -1,0 +1,135 @@
+"""Many sensors of one kind in one world, fired together: robots of a swarm, environments that learn side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.frames.collect import Fired
+from tussock.frames.frame import Frame
+from tussock.poses import Pose, Trajectory
+from tussock.pulse.immersed import media_around
+from tussock.randomness import chance_of, check_seed
+from tussock.scene.scene import Scene
+from tussock.sensors.sensor import Sensor
+from tussock.signal.range_noise import laser_biases
+from tussock.simulate import add_speeds, checked_on, frame_meta, prepare, scan
+from tussock.trace.world import World
+
+__all__ = ["ManyFrames", "scan_many"]
+
+_SPEEDS = ("true_speed", "speed")
+"""columns that are finished on the processor where something moves or the sensor measures them"""
+
+
+@dataclass(frozen=True, repr=False)
+class ManyFrames:
+    """The frames of many sensors, one after the other in the same columns."""
+
+    columns: Mapping[str, Any]
+    """by name, see `tussock.Frame`: NumPy arrays, or arrays on the graphics processor that PyTorch (`torch.as_tensor`)
+    and CuPy (`cupy.asarray`) take without a copy. Those are used again by the next `scan_many` of the same sensor in
+    the same world: copy what you keep."""
+    starts: NDArray[np.int64]
+    """first row of every sensor's frame, and the end, shape (sensors + 1,)"""
+    _made: Mapping[str, Any]
+    """all columns as they were made; radial speeds may be unfinished"""
+    _about: tuple[World, Sensor, tuple[Trajectory, ...], tuple[int, ...], int, Fired]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __repr__(self) -> str:
+        where = "" if isinstance(self.columns["time"], np.ndarray) else " on the graphics processor"
+        return f"ManyFrames({len(self)} frames of {self._about[1].name}, {int(self.starts[-1])} rows{where})"
+
+    def frame(self, number: int) -> Frame:
+        """The frame of one sensor, in the processor's memory."""
+        if not 0 <= number < len(self):
+            raise InputError.of("frame", f"must be a whole number from 0 to {len(self) - 1}", number)
+        world, sensor, paths, seeds, frame, fired = self._about
+        first, last = int(self.starts[number]), int(self.starts[number + 1])
+        columns: dict[str, Any] = {name: _rows(column, first, last) for name, column in self._made.items()}
+        if not isinstance(self.columns["time"], np.ndarray):
+            add_speeds(columns, fired, paths[number], world, sensor)
+        meta = frame_meta(world, sensor, seeds[number], frame, len(fired.lasers))
+        return Frame(**columns, meta=meta, trajectory=paths[number])
+
+
+def scan_many(
+    scene: Scene | World, sensor: Sensor, poses: Sequence[Pose | Trajectory], seeds: Sequence[int] | None = None, *,
+    frame: int = 0, keep_misses: bool = False, threads: int | None = None, on: str = "cpu",
+) -> ManyFrames:  # fmt: skip
+    """Scan with a sensor at each of ``poses``, each with its own seed (0, 1, … if not given).
+
+    Sensor by sensor the same as `tussock.scan` with that pose and that seed. On a graphics processor (``on="gpu"``) all
+    of them are one launch, and their columns stay there.
+    """
+    world = scene if isinstance(scene, World) else World(scene)
+    if len(poses) == 0:
+        raise InputError("poses: must hold one pose at least")
+    numbers = tuple(check_seed(seed) for seed in (range(len(poses)) if seeds is None else seeds))
+    if len(numbers) != len(poses):
+        raise InputError.of("seeds", f"must be as many as the poses, {len(poses)}", len(numbers))
+    paths = tuple(pose if isinstance(pose, Trajectory) else Trajectory.standing(pose) for pose in poses)
+    if checked_on(on) == "gpu":
+        return _on_gpu(world, sensor, paths, numbers, frame, keep_misses)
+    frames = [
+        scan(world, sensor, path, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)
+        for path, seed in zip(paths, numbers, strict=True)
+    ]
+    columns = {name: np.concatenate([one.columns[name] for one in frames]) for name in frames[0].columns}
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in frames])])
+    fired = prepare(world, sensor, paths[0], numbers[0], frame).fired
+    return ManyFrames(columns, starts, columns, (world, sensor, paths, numbers, frame, fired))
+
+
+def _on_gpu(
+    world: World, sensor: Sensor, paths: tuple[Trajectory, ...], seeds: tuple[int, ...], frame: int, keep_misses: bool
+) -> ManyFrames:
+    from tussock.gpu.scans import Shot
+    from tussock.gpu.worlds import Wanted, ready_on_gpu
+
+    if sensor.noise.pointing_sigma_mrad > 0:
+        raise InputError.of(
+            "noise.pointing_sigma_mrad", "must be 0 for many sensors on='gpu'", sensor.noise.pointing_sigma_mrad,
+            "scan them one by one",
+        )  # fmt: skip
+    first = prepare(world, sensor, paths[0], seeds[0], frame)
+    scanning, fired = first.scanning, first.fired
+    shots = []
+    for path, seed in zip(paths, seeds, strict=True):
+        if path.moving:
+            poses = prepare(world, sensor, path, seed, frame).scanning.poses
+        else:
+            poses = scanning.poses._replace(positions=path.positions - world.origin, quaternions=path.quaternions)
+        if len(poses.positions) != len(scanning.poses.times) or not np.array_equal(poses.times, scanning.poses.times):
+            raise InputError("poses: on='gpu' takes sensors that all stand, or paths that share their times")
+        if first.scanning.receiving.media != media_around(scanning.around, poses.positions[0]):
+            raise InputError(
+                "poses: on='gpu' takes sensors that are all in the same medium; scan the others by themselves"
+            )
+        biases = laser_biases(sensor.noise.bias_sigma_m, sensor.lasers, seed)
+        shots.append(Shot(poses, chance_of(seed, frame), biases))
+    there = ready_on_gpu(
+        world, Wanted(sensor, scanning, fired, first.slots, fired.start, first.end, len(shots), keep_misses)
+    )  # fmt: skip
+    there.fire(shots, fired.start)
+    starts = there.starts()
+    made = {name: column.first(int(starts[-1])) for name, column in there.columns.items()}
+    moves = any(path.moving for path in paths) or any(thing.motion is not None for thing in world.objects)
+    unfinished = _SPEEDS if moves else _SPEEDS[1:] if sensor.noise.speed_sigma_m_s is not None else ()
+    columns = {name: column for name, column in made.items() if name not in unfinished}
+    return ManyFrames(columns, starts, made, (world, sensor, paths, seeds, frame, fired))
+
+
+def _rows(column: Any, first: int, last: int) -> NDArray[Any]:
+    if isinstance(column, np.ndarray):
+        return column[first:last]
+    rows: NDArray[Any] = column.rows(first, last).to_host()
+    return rows

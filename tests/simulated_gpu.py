@@ -1,0 +1,180 @@
+"""A graphics processor that is none: Numba's CUDA simulator, one Python thread a thread, behind the driver's names.
+
+Run with NUMBA_ENABLE_CUDASIM=1, it scans small scenes on both processors and prints how the two compare, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tussock.gpu import kernels, worlds
+from tussock.many import scan_many
+from tussock.poses import Pose, Trajectory
+from tussock.scene.material import Material
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import box, plane, sphere
+from tussock.scene.response import VegetationResponse
+from tussock.scene.scene import Scene
+from tussock.sensors.sensor import Sensor
+from tussock.simulate import scan
+from tussock.trace.world import World
+
+
+class SimulatedArray(np.ndarray):
+    """What `DeviceArray` is on a device."""
+
+    def fill(self, values: Any) -> None:
+        self[...] = values
+
+    def rows(self, first: int, last: int) -> Any:
+        return self[first:last]
+
+    def first(self, rows: int) -> Any:
+        return self[:rows]
+
+    def last(self) -> Any:
+        return self[-1:]
+
+    def as_type(self, dtype: Any) -> Any:
+        return self.view(dtype)
+
+    def to_host(self) -> Any:
+        return np.array(self)
+
+    def start_copy(self, where: Any) -> None:
+        where[...] = self
+
+
+class SimulatedLaunch:
+    def __init__(self, function: Any, args: Any, threads: int, block: int) -> None:
+        self._kernel = import_module("numba.cuda").jit(function)
+        self._args, self._blocks, self._block = args, max(-(-threads // block), 1), block
+
+    def start(self) -> None:
+        with np.errstate(all="ignore"):
+            self._kernel[self._blocks, self._block](*self._args)
+
+
+class SimulatedDevice:
+    processors = 1
+
+    def enter(self) -> None: ...
+
+    def wait(self) -> None: ...
+
+    def free_memory(self) -> int:
+        return 2**30
+
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        # Never zeros: what a kernel does not write must show.
+        array = np.empty(shape, dtype).view(SimulatedArray)
+        array.view(np.ndarray).view(np.uint8)[...] = 0xA5
+        return array
+
+    def copied(self, array: Any) -> Any:
+        return np.array(array).view(SimulatedArray)
+
+    def staging(self, size: int) -> Any:
+        return np.zeros(size, np.uint8)
+
+    def launch(self, function: Any, args: Any, threads: int, block: int) -> SimulatedLaunch:
+        return SimulatedLaunch(function, args, threads, block)
+
+
+def simulate_gpu() -> None:
+    """Let scans on the graphics processor go to the simulator."""
+    device = SimulatedDevice()
+    worlds.gpu = lambda: device  # type: ignore[assignment, return-value]
+    worlds.codes_for = lambda _, examples: kernels.bound(lambda function, original: function, examples)
+
+
+def grid_sensor(**settings: Any) -> Sensor:
+    """A few pulses straight ahead."""
+    pattern = {
+        "kind": "grid", "azimuth_deg": np.linspace(25, -25, 8).tolist(),
+        "elevation_deg": np.linspace(8, -20, 4).tolist(), "frame_hz": 10.0,
+    }  # fmt: skip
+    return Sensor(name="few pulses", pattern=pattern).with_(**{"beam.rays": 3, **settings})
+
+
+def room() -> Scene:
+    """A floor, a wall, copies that are turned and scaled."""
+    scene = Scene("room")
+    scene.add(plane((60, 60), material=Material(name="soil", reflectance=0.3)), name="floor", label="terrain")
+    scene.add(box((0.5, 40, 20), material=Material(name="wall", reflectance=0.6)), name="wall", position=(15, 0, 5))
+    places = np.array([[4.0, 1.0, 0.5], [6.0, -1.5, 0.8], [8.0, 2.5, 0.4], [5.0, -0.2, 0.3]])
+    scene.add(sphere(0.6, subdivisions=1), name="bushes", label="vegetation",
+              placements=Placements.of(places, yaw=np.arange(4.0), scale=[0.5, 1.0, 0.8, 1.2]))  # fmt: skip
+    return scene
+
+
+def cases() -> dict[str, tuple[Scene, Sensor]]:
+    found: dict[str, tuple[Scene, Sensor]] = {}
+    noisy = {"noise.ray_sigma_m": 0.02, "noise.bias_sigma_m": 0.01, "noise.dropout": 0.1}
+    found["echoes"] = (room(), grid_sensor(**noisy))
+    by_hit = {"receiver.model": "hits", "receiver.mode": "strongest+last"}
+    found["hit by hit"] = (room(), grid_sensor(**noisy, **by_hit))
+    tagged = room()
+    tagged.add(box((1, 1, 2)), name="hedge", position=(3.5, 0, 1), tags=("vegetation",),
+               response=VegetationResponse(sigma_m=0.3))  # fmt: skip
+    found["response"] = (tagged, grid_sensor(**{"receiver.mode": "all", "beam.sampling": "random"}))
+    mirrors = room()
+    mirrors.add(box((0.1, 3, 3), material=Material(name="mirror", reflectance=0.05, mirror=0.9)), name="mirror",
+                placements=Placements.of([[7.0, 2.0, 1.5]], yaw=0.6))  # fmt: skip
+    mirrors.add(box((0.05, 2, 3), material=Material(name="glass", reflectance=0.05, transmission=0.9,
+                refractive_index=1.5)), name="pane", position=(3.0, -1.0, 1.5))  # fmt: skip
+    found["mirrors and glass"] = (mirrors, grid_sensor())
+    moving = room()
+    path = Trajectory(
+        np.array([0.0, 0.3]), np.array([[5.0, -2.0, 1.0], [5.0, 4.0, 1.0]]), np.array([[0, 0, 0, 1.0]] * 2)
+    )
+    moving.add(box((1, 1, 2)), name="passer-by", motion=path)
+    found["moving"] = (moving, grid_sensor())
+    return found
+
+
+def compared(here: Any, there: Any) -> dict[str, float]:
+    """How two frames with a row a pulse at least compare."""
+    same = len(here) == len(there) and bool((here.pulse == there.pulse).all())
+    if not same:
+        return {"rows": len(here), "other rows": len(there)}
+    finite = np.isfinite(here.range)
+    off = np.abs(here.range - there.range)[finite]
+    return {
+        "rows": len(here), "hits": int(here.hit.sum()), "near": float((off <= 1e-4).mean()) if len(off) else 1.0,
+        "object": float((here.object_id == there.object_id).mean()),
+        "label": float((here.label == there.label).mean()),
+        "placement": float((here.placement == there.placement).mean()),
+        "intensity": float(np.abs(here.intensity - there.intensity).max()),
+        "returns": float((here.return_count == there.return_count).mean()),
+        "nan": float((np.isfinite(here.range) == np.isfinite(there.range)).mean()),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    simulate_gpu()
+    said: dict[str, Any] = {}
+    place = Pose.at(0.0, 0.0, 1.5)
+    for name, (scene, sensor) in cases().items():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        world = World(scene)
+        here = scan(world, sensor, place, seed=7, keep_misses=True)
+        there = scan(world, sensor, place, seed=7, keep_misses=True, on="gpu")
+        said[name] = compared(here, there)
+        again = scan(world, sensor, place, seed=7, keep_misses=True, on="gpu")
+        said[name]["again"] = float(there.identical(again))
+    world, sensor = World(room()), grid_sensor(**{"beam.rays": 1, "noise.bias_sigma_m": 0.01})
+    poses = [Pose.at(0.0, 0.3 * i, 1.5) for i in range(3)]
+    many = scan_many(world, sensor, poses, [5, 6, 7], on="gpu")
+    ones = [scan(world, sensor, pose, seed=seed) for pose, seed in zip(poses, [5, 6, 7], strict=True)]
+    said["many"] = {"frames": len(many), "near": 1.0, "hits": int(many.starts[-1])}
+    for number, one in enumerate(ones):
+        result = compared(one, many.frame(number))
+        said["many"]["near"] = min(said["many"]["near"], result.get("near", 0.0))
+    sys.stdout.write(json.dumps(said) + "\n")

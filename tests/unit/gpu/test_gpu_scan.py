@@ -1,0 +1,108 @@
+"""Scans on a graphics processor, without one: in Numba's simulator, and as far as the compiler's output."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from simulated_gpu import cases, grid_sensor, room
+from tussock.errors import InputError
+from tussock.gpu.kernels import local_arrays
+from tussock.gpu.scans import compiled_kernels, examples_of
+from tussock.many import scan_many
+from tussock.poses import Pose, Trajectory
+from tussock.simulate import prepare, scan
+from tussock.trace.cuda.trees import WorldTrees
+from tussock.trace.world import World
+
+TESTS = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, dict[str, float]]:
+    """What the simulator says of every case; the kernels run as plain Python, so the scenes are small."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(TESTS / "simulated_gpu.py")],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@pytest.mark.parametrize("case", ["echoes", "hit by hit", "response", "mirrors and glass", "moving"])
+def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
+    one = said[case]
+    assert one["hits"] >= 20, "the scene must be met"
+    for what in ("near", "object", "label", "placement", "returns", "nan"):
+        assert one[what] >= 0.95, (what, one)  # a pulse of few may graze an edge
+    assert one["again"] == 1.0, "the same scan twice has the same bytes"
+
+
+def test_many_sensors_at_once(said: dict[str, dict[str, float]]) -> None:
+    assert said["many"]["frames"] == 3
+    assert said["many"]["hits"] >= 40
+    assert said["many"]["near"] >= 0.95
+
+
+def test_somewhere_else_is_refused(plain_sensor: Callable) -> None:
+    with pytest.raises(InputError, match=r"^on: must be cpu or gpu, got 'tpu'"):
+        scan(room(), plain_sensor(), on="tpu")
+
+
+def test_many_sensors_on_the_processor() -> None:
+    """Sensor by sensor what `scan` gives."""
+    world, sensor = World(room()), grid_sensor(**{"noise.bias_sigma_m": 0.01, "noise.ray_sigma_m": 0.02})
+    poses = [Pose.at(0.0, 0.3 * i, 1.5) for i in range(3)]
+    many = scan_many(world, sensor, poses, [5, 6, 7])
+    assert len(many) == 3
+    assert many.starts[-1] == len(many.columns["range"])
+    for number, (pose, seed) in enumerate(zip(poses, [5, 6, 7], strict=True)):
+        assert many.frame(number).identical(scan(world, sensor, pose, seed=seed))
+    assert not many.frame(0).identical(scan_many(world, sensor, poses).frame(0))
+    with pytest.raises(InputError, match=r"^frame: must be a whole number from 0 to 2, got 3"):
+        many.frame(3)
+
+
+def test_many_sensors_with_too_few_seeds() -> None:
+    with pytest.raises(InputError, match=r"^seeds: must be as many as the poses, 2, got 1"):
+        scan_many(room(), grid_sensor(), [Pose(), Pose()], [1])
+    with pytest.raises(InputError, match=r"^poses: must hold one pose at least$"):
+        scan_many(room(), grid_sensor(), [])
+
+
+def test_every_kernel_is_compiled() -> None:
+    """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
+    pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
+    world = World(room())
+    ready = prepare(world, grid_sensor(), Trajectory.standing(Pose()), 0, 0)
+    examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
+    made = compiled_kernels(examples)
+    assert set(made) == set(examples.arguments())
+    for name, ptx in made.items():
+        assert f".entry {name}(" in ptx
+        assert ".target sm_75" in ptx
+        assert re.search(r"^\s*call", ptx, re.MULTILINE) is None, "everything is woven into the kernel"
+    assert "fma.rn.f32" not in made["fill_kernel"]
+    assert "ld.global.v4.f32" in made["trace_kernel"], "four numbers at once"
+
+
+def test_what_is_compiled_does_not_depend_on_the_scene() -> None:
+    """One compilation serves all: the kinds of the arguments are the same, with mirrors, things that move and many rays."""
+    from tussock.trace.cuda.compiled import kernel_type
+
+    kinds = set()
+    for scene, sensor in cases().values():
+        world = World(scene)
+        ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
+        examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
+        local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
+        kinds.add((str([kernel_type(arg) for args in examples.arguments().values() for arg in args]), local))
+    assert len(kinds) == 1
