@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.frames.columns import COLUMNS, KINDS
+from tussock.frames.columns import COLUMNS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS
 from tussock.sensors.sensor import Sensor
 
 SHAPES = ("sectors", "lasers", "pulses", "cycles", "patches", "nothing", "everything", "one")

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from tussock.frames.columns import COLUMNS, KINDS
+from tussock.frames.columns import COLUMNS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS
 from tussock.sensors.sensor import Sensor
 
 Returns = Literal["strongest", "last", "dual"]

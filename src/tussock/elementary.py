@@ -1,8 +1,8 @@
-"""A logarithm, an exponential and a cosine made of plain arithmetic.
+"""A logarithm, an exponential, a cosine and a sine made of plain arithmetic.
 
-Chance draws through them, and the shape of a pulse is made of them. A mathematics library differs in its last bits from one system to the next; sums and
-products do not, so a seed gives the same bits everywhere, in kernels and in NumPy alike. And without a call in
-them, loops over lanes become vector code. All are right to 2e-7.
+Chance draws through them, and the shape of a pulse is made of them. A mathematics library differs in its last bits
+from one system to the next; sums and products do not, so a seed gives the same bits everywhere, in kernels and in NumPy
+alike. And without a call in them, loops over lanes become vector code. All are right to 2e-7.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from tussock.kernels import inline_kernel
 
-__all__ = ["cosine_of_turns", "exponential", "logarithm"]
+__all__ = ["cosine_of_turns", "exponential", "logarithm", "sine_of_turns"]
 
 _ROOT_HALF = np.int32(0x3F3504F3)  # the bits of √½
 _LN2 = np.float32(math.log(2.0))
@@ -68,3 +68,9 @@ def cosine_of_turns(turns: Any) -> Any:
     q = abs(turns - np.float32(0.5)) - np.float32(0.25)
     z = q * q
     return q * (_S1 + z * (_S3 + z * (_S5 + z * (_S7 + z * (_S9 + z * _S11)))))
+
+
+@inline_kernel
+def sine_of_turns(turns: Any) -> Any:
+    """sin 2πt = cos 2π|t − ¼| of a float32 in [0, 1]."""
+    return cosine_of_turns(abs(turns - np.float32(0.25)))

@@ -7,6 +7,7 @@ of theirs: change one, and all compile again.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import re
 from collections.abc import Callable
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 from tussock.kernel_cache import keep_compiled
 
 __all__ = [
-    "Array", "Real", "Whole", "borrowed", "float32_at", "inline_kernel", "kernel", "loop_kernel", "source_stamp", "uint32_at",
+    "Array", "Real", "Whole", "borrowed", "float32_at", "from_library", "inline_kernel", "kernel", "loop_kernel",
+    "source_stamp", "uint32_at",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -31,6 +33,9 @@ Whole: TypeAlias = Any
 """a whole number in a kernel, of any width, signed or not"""
 Array: TypeAlias = "NDArray[Any]"
 """an array in a kernel, of the type and shape that its description says"""
+
+INTERPRETED: bool = getattr(numba, "config").DISABLE_JIT  # noqa: B009 (it has no types)
+"""whether kernels run as the Python they are (NUMBA_DISABLE_JIT=1), slowly, to be stepped through"""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,11 +64,28 @@ def loop_kernel(function: F) -> F:
 
 
 def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F:
+    if INTERPRETED:
+        function.py_func = function  # type: ignore[attr-defined]  # as a compiled one has it
+        return function
     # Both are said every time: what is not said a kernel inherits from the one that is being compiled when it is.
     options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt}
     compiled: Any = numba.njit  # its types know no keyword of ours
     dispatcher = compiled(**options)(function)
     return cast(F, dispatcher if keep_compiled(dispatcher, source_stamp()) else compiled(**options)(function))
+
+
+def from_library(library: Any, name: str, addresses: int) -> Any:
+    """A C function that takes so many addresses and gives nothing, for kernels to call.
+
+    Its library must be open before a kernel that calls it is compiled or taken from the cache.
+    """
+    if not INTERPRETED:
+        return types.ExternalFunction(name, types.void(*[types.uintp] * addresses))
+
+    def call(*given: Any) -> None:
+        getattr(library, name)(*[ctypes.c_void_p(int(address)) for address in given])
+
+    return call
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +125,11 @@ def _borrow(typing_context: Any, value: Any) -> Any:
     return value(value), generate
 
 
-borrowed: Any = _borrow
+def _itself(value: Any) -> Any:
+    return value
+
+
+borrowed: Any = _itself if INTERPRETED else _borrow
 
 
 def _loader(kind: Any) -> Any:

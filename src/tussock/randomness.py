@@ -16,7 +16,7 @@ import numpy as np
 from numba import uint32, uint64
 from numpy.typing import ArrayLike, NDArray
 
-from tussock.elementary import cosine_of_turns, logarithm
+from tussock.elementary import cosine_of_turns, logarithm, sine_of_turns
 from tussock.errors import InputError
 from tussock.kernels import inline_kernel, kernel
 
@@ -136,8 +136,7 @@ def normal_pair(word0: Any, word1: Any) -> Any:
     u = (np.float32(word0) + np.float32(1.0)) * _TO_UNIT  # (0, 1]: the logarithm stays finite
     radius = np.float32(math.sqrt(np.float32(-2.0) * logarithm(u)))
     turns = np.float32(np.uint32(word1) >> np.uint32(8)) * np.float32(2.0**-24)
-    # sin 2πt = cos 2π|t − ¼|
-    return radius * cosine_of_turns(turns), radius * cosine_of_turns(abs(turns - np.float32(0.25)))
+    return radius * cosine_of_turns(turns), radius * sine_of_turns(turns)
 
 
 def words_array(seed: int, purpose: int, frame: ArrayLike, index: ArrayLike, draw: ArrayLike = 0) -> NDArray[np.uint32]:

@@ -21,12 +21,12 @@ from tussock.poses import Pose, Trajectory
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import pulse_loop
-from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots
+from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
+from tussock.return_modes import MODES
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
-from tussock.signal.choice import MODES
 from tussock.signal.detection import Limit
 from tussock.signal.media import AIR
 from tussock.signal.range_noise import laser_biases
@@ -215,7 +215,8 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
     origins = _ONE_ORIGIN if pulses.origins is None else pulses.origins
     beam = sensor.beam
-    spot = 0 if beam.sampling != "random" else 2 if beam.shape == "rectangle" else 1
+    drawn = Spot.SQUARE if beam.shape == "rectangle" else Spot.ROUND
+    spot = drawn if beam.sampling == "random" else Spot.STENCIL
     half_width, half_height = beam.half_sizes
     echoes = sensor.receiver.model == "echoes"
     return Firing(
@@ -226,7 +227,7 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         stencil,
         beam.weights() if echoes else np.ones(len(stencil), np.float32),
         np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0),
-        spot,
+        int(spot),
         np.float32(half_width),
         np.float32(half_height),
         np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),

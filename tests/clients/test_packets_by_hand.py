@@ -68,6 +68,25 @@ def test_every_pulse_is_read(capture: tuple[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("name", UNITS)
+def test_firings_that_saw_nothing_are_pulses(name: str, tmp_path: Path) -> None:
+    """Whole firing cycles without a return, packets of nothing else among them, as under an open sky: none is lost."""
+    unit, path = UNITS[name], tmp_path / "sky.pcap"
+    cycles = PACKETS[name] * unit.cycles
+    empty = np.zeros(cycles, bool)
+    empty[unit.cycles : 4 * unit.cycles] = True  # three packets
+    empty[5 * unit.cycles + 1 :: 7] = True  # and single cycles
+
+    def sky(cycle: int, laser: int) -> tuple[int, int]:
+        return (0, 0) if empty[cycle] else (2000 + laser, 50)
+
+    path.write_bytes(capture_by_hand(unit, PACKETS[name], sky))
+    pulses = load_pulses(path)
+    assert len(pulses) == cycles * unit.lasers
+    hits = pulses.hit.reshape(cycles, unit.lasers)  # in the order of firing
+    np.testing.assert_array_equal(hits, np.repeat(~empty[:, None], unit.lasers, 1))
+
+
+@pytest.mark.parametrize("name", UNITS)
 def test_the_catalogue_fires_as_recorded(name: str) -> None:
     """Packet period and the head's turn of a recording, within 1 %, from the catalogue at the recorded rate."""
     unit = UNITS[name]

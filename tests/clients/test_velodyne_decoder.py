@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from made_frames import made_frame
-from tussock.frames.columns import KINDS
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose
+from tussock.return_modes import KINDS
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene

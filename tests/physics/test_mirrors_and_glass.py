@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tussock.frames.columns import KINDS
+from tussock.return_modes import KINDS
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tussock.frames.columns import KINDS
 from tussock.pulse.tables import new_chosen
+from tussock.return_modes import KINDS
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene

@@ -16,7 +16,7 @@ import tussock
 ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "leftovers", "version", "arrays", "quantities", "shown"},
+    {"errors", "leftovers", "version", "arrays", "quantities", "return_modes", "shown"},
     {"kernel_cache", "limits", "reach", "steps"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"page_server"},

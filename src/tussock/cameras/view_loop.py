@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, set_pixels
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
@@ -19,16 +18,14 @@ __all__ = ["Seen", "facing", "view_loop"]
 
 
 class Seen(NamedTuple):
-    """What is written, each of shape (height, width); without truth all but ``range`` have the shape (0, 0)."""
+    """What is written: images of `tussock.cameras.view.View`; without truth all but ``range`` have the shape (0, 0)."""
 
-    range: NDArray[np.float32]
-    """[m] along the ray, infinite where nothing is"""
-    object_id: NDArray[np.uint32]
-    placement: NDArray[np.uint32]
-    label: NDArray[np.uint16]
-    material: NDArray[np.uint16]
-    normal: NDArray[np.float32]
-    """unit normals in the world on the side of the camera, shape (height, width, 3)"""
+    range: Array
+    object_id: Array
+    placement: Array
+    label: Array
+    material: Array
+    normal: Array
 
 
 @kernel

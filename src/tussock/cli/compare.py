@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.cli.scans import ModelOption, UnitOption
 from tussock.errors import InputError
 
@@ -16,29 +18,35 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-def compare(
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """What the command takes."""
+
     real: Annotated[
         Path, typer.Argument(help="The real scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
-    ],
-    simulated: Annotated[Path, typer.Argument(help="The simulated scan, with its pulses without return (--misses).")],
-    angle_deg: Annotated[float, typer.Option(help="Width of an angle bin [deg].")] = 0.09,
-    range_m: Annotated[float, typer.Option(help="Width of a range bin [m].")] = 0.002,
+    ]
+    simulated: Annotated[Path, typer.Argument(help="The simulated scan, with its pulses without return (--misses).")]
+    angle_deg: Annotated[float, typer.Option(help="Width of an angle bin [deg].")] = 0.09
+    range_m: Annotated[float, typer.Option(help="Width of a range bin [m].")] = 0.002
     box: Annotated[
         str | None, typer.Option(help="Only pulses that pass through x0,y0,z0,x1,y1,z1 [m], in each scan's own frame.")
-    ] = None,
+    ] = None
     returns_only: Annotated[
         bool, typer.Option("--returns-only", help="Leave pulses without return out, where a file has none.")
-    ] = False,
-    model: ModelOption = None,
-    unit: UnitOption = None,
-    simulated_model: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None,
-    simulated_unit: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None,
-    turns: Annotated[str | None, typer.Option(help="Revolutions of the real scan, as 0,1 or 0-2.")] = None,
-    simulated_turns: Annotated[str | None, typer.Option(help="Revolutions of the simulated scan.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw both to this PNG.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
-) -> None:
+    ] = False
+    model: ModelOption = None
+    unit: UnitOption = None
+    simulated_model: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None
+    simulated_unit: Annotated[str | None, typer.Option(help="The same of a simulated capture.")] = None
+    turns: Annotated[str | None, typer.Option(help="Revolutions of the real scan, as 0,1 or 0-2.")] = None
+    simulated_turns: Annotated[str | None, typer.Option(help="Revolutions of the simulated scan.")] = None
+    picture: Annotated[Path | None, typer.Option(help="Also draw both to this PNG.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False
+
+
+@takes(CompareOptions)
+def compare(given: CompareOptions) -> None:
     """Bhattacharyya distance of the histograms over angle and range, hit rates and range quantiles."""
     import math
 
@@ -52,22 +60,26 @@ def compare(
     from tussock.plots.canvas import check_picture
     from tussock.plots.comparison import plot_comparison
 
-    if picture is not None:
-        check_picture(picture, force=force)
-    corners = None if box is None else parse_box(box)
-    with waiting("reading", quiet=as_json):
-        one = open_scan(real, model=model, unit=unit, turns=turns)
-        two = open_scan(simulated, model=simulated_model, unit=simulated_unit, turns=simulated_turns)
+    if given.picture is not None:
+        check_picture(given.picture, force=given.force)
+    corners = None if given.box is None else parse_box(given.box)
+    with waiting("reading", quiet=given.as_json):
+        one = open_scan(given.real, model=given.model, unit=given.unit, turns=given.turns)
+        two = open_scan(
+            given.simulated, model=given.simulated_model, unit=given.simulated_unit, turns=given.simulated_turns
+        )
     if corners is not None:
         one, two = (through_box(pulses, corners) for pulses in (one, two))
-    if not returns_only:
-        _check_alike(real, one, simulated, two)
+    if not given.returns_only:
+        _check_alike(given.real, one, given.simulated, two)
     else:
         one, two = one.select(one.hit), two.select(two.hit)
-    score = score_of(one, two, angle_bin=math.radians(angle_deg), range_bin=range_m)
-    if picture is not None:
-        plot_comparison(one, two, score, picture, title=f"{real.name} and {simulated.name}", force=force)
-    if as_json:
+    score = score_of(one, two, angle_bin=math.radians(given.angle_deg), range_bin=given.range_m)
+    if given.picture is not None:
+        plot_comparison(
+            one, two, score, given.picture, title=f"{given.real.name} and {given.simulated.name}", force=given.force
+        )
+    if given.as_json:
         print_json(score.plain())
         return
     table = Table(box=None, pad_edge=False)
@@ -82,8 +94,8 @@ def compare(
         table.add_row(f"range, {share:.0%} [m]", f"{mine:.3f}", f"{other:.3f}", f"{apart:+.3f}")
     out.print(table)
     out.print(f"Bhattacharyya distance {score.distance:.4f}")
-    if picture is not None:
-        out.print(f"drew {picture}")
+    if given.picture is not None:
+        out.print(f"drew {given.picture}")
 
 
 def _check_alike(real: Path, one: MeasuredPulses, simulated: Path, two: MeasuredPulses) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from tussock.cli.options import takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,27 +27,33 @@ class DatasetCommand(TyperCommand):
         return super().make_context(info_name, args, parent, **extra)
 
 
-def dataset(
-    rig: Annotated[Path, typer.Argument(help="A rig file (.toml).")],
+@dataclass(frozen=True, kw_only=True)
+class DatasetOptions:
+    """What the command takes."""
+
+    rig: Annotated[Path, typer.Argument(help="A rig file (.toml).")]
     out: Annotated[
         Path,
         typer.Option(
             help="Folder of the data set (an unfinished one in it is taken up again), or a ROS log: .mcap, .rosbag2."
         ),
-    ],
-    end: Annotated[float, typer.Option("--to", help="End of the time range [s].")],
-    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
-    scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None,
-    layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry",
-    lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None,
+    ]
+    end: Annotated[float, typer.Option("--to", help="End of the time range [s].")]
+    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
+    scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None
+    layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry"
+    lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None
     camera: Annotated[
         list[str] | None, typer.Option(help="A camera to use, once or twice; the first two if not given.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
-) -> None:
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
+
+
+@takes(DatasetOptions)
+def dataset(given: DatasetOptions) -> None:
     """Write a KITTI odometry (with SemanticKITTI labels) or raw data set, or all sensors of the rig to a ROS log.
 
     Run it again to go on with a data set after a stop. `tussock dataset check DIR` verifies one that is finished.
@@ -60,17 +68,19 @@ def dataset(
     from tussock.rigs.log import LOG_SUFFIXES
     from tussock.rigs.rig import load_rig
 
-    carrier = load_rig(rig)
-    name = scene or carrier.scene
+    carrier = load_rig(given.rig)
+    name = given.scene or carrier.scene
     if name is None:
-        raise InputError(f"{rig}: names no scene; add one or pass --scene")
-    if out.suffix in LOG_SUFFIXES:
-        if lidar or camera or layout != "odometry":
-            raise InputError(f"{out}: a log holds all sensors of the rig; leave --layout, --lidar and --camera out")
-        _log(carrier, name, out, start, end, seed, threads, force, as_json)
+        raise InputError(f"{given.rig}: names no scene; add one or pass --scene")
+    if given.out.suffix in LOG_SUFFIXES:
+        if given.lidar or given.camera or given.layout != "odometry":
+            raise InputError(
+                f"{given.out}: a log holds all sensors of the rig; leave --layout, --lidar and --camera out"
+            )
+        _log(carrier, name, given)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=said, transient=True, disable=as_json or not said.is_terminal) as bar:
+    with Progress(*columns, console=said, transient=True, disable=given.as_json or not said.is_terminal) as bar:
         task = bar.add_task("moments", total=None)
 
         done, total = 0, 0
@@ -89,10 +99,12 @@ def dataset(
 
         with going_on(what_is_kept):
             written = write_dataset(
-                carrier, open_scene(name), out, start=start, end=end, layout=layout,  # type: ignore[arg-type]
-                seed=seed, lidar=lidar, cameras=camera or None, force=force, threads=threads, on_moment=show,
+                carrier, open_scene(name), given.out, start=given.start, end=given.end,
+                layout=given.layout,  # type: ignore[arg-type]
+                seed=given.seed, lidar=given.lidar, cameras=given.camera or None, force=given.force,
+                threads=given.threads, on_moment=show,
             )  # fmt: skip
-    if as_json:
+    if given.as_json:
         print_json({"moments": written.moments, "made": written.made, "manifest": str(written.manifest)})
         return
     kept = written.moments - written.made
@@ -100,17 +112,7 @@ def dataset(
     console.print(f"wrote {written.manifest}")
 
 
-def _log(
-    rig: Rig,
-    scene: str,
-    out: Path,
-    start: float,
-    end: float,
-    seed: int,
-    threads: int | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def _log(rig: Rig, scene: str, given: DatasetOptions) -> None:
     """All sensors of the rig in one ROS log."""
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, steps
@@ -120,14 +122,15 @@ def _log(
     from tussock.trace.world import World
     from tussock.whole_files import check_folder, check_writable
 
-    (check_folder if out.suffix == ".rosbag2" else check_writable)(out, force=force)
-    total = len(moments_between(rig, start, end))
-    moments = capture(rig, World(open_scene(scene)), start=start, end=end, seed=seed, threads=threads)
-    with open_rig_log(out, rig, force=force) as log:
-        for moment in steps(moments, "moments", total=total, quiet=as_json):
+    (check_folder if given.out.suffix == ".rosbag2" else check_writable)(given.out, force=given.force)
+    total = len(moments_between(rig, given.start, given.end))
+    world = World(open_scene(scene))
+    moments = capture(rig, world, start=given.start, end=given.end, seed=given.seed, threads=given.threads)
+    with open_rig_log(given.out, rig, force=given.force) as log:
+        for moment in steps(moments, "moments", total=total, quiet=given.as_json):
             log.write(moment)
-    if as_json:
-        print_json({"moments": total, "made": total, "log": str(out)})
+    if given.as_json:
+        print_json({"moments": total, "made": total, "log": str(given.out)})
         return
     console.print(f"{total} moments of {', '.join(rig.sensor_names)}")
-    console.print(f"wrote {out}")
+    console.print(f"wrote {given.out}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -20,50 +22,56 @@ __all__ = ["drive"]
 _FILES = ("drive.mcap", "metrics.json", "truth.csv", "drive.png", "drive.gif")
 
 
-def drive(
+@dataclass(frozen=True, kw_only=True)
+class DriveOptions:
+    """What the command takes."""
+
     scene: Annotated[
         str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
-    ],
-    to: Annotated[list[str], typer.Option("--to", help="Goal x,y [m]; several are headed for one after the other.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for log, metrics, picture and animation.")],
-    sensor: Annotated[str, typer.Option(help="A sensor of the catalogue or a sensor file (.toml).")] = "vlp-16",
+    ]
+    to: Annotated[list[str], typer.Option("--to", help="Goal x,y [m]; several are headed for one after the other.")]
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for log, metrics, picture and animation.")]
+    sensor: Annotated[str, typer.Option(help="A sensor of the catalogue or a sensor file (.toml).")] = "vlp-16"
     start: Annotated[
         str | None, typer.Option("--from", help="Start x,y or x,y,yaw [m, deg]; the scene's own place if not given.")
-    ] = None,
+    ] = None
     vehicle: Annotated[
         str | None, typer.Option(help="A vehicle of the catalogue (skid-steer, mrzr, warthog) or a file (.toml).")
-    ] = None,
-    settings: Annotated[Path | None, typer.Option(help="A file (.toml) with the settings of the drive.")] = None,
+    ] = None
+    settings: Annotated[Path | None, typer.Option(help="A file (.toml) with the settings of the drive.")] = None
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="One setting of the drive, as key=value; may be repeated.")
-    ] = None,
+    ] = None
     sensor_changes: Annotated[
         list[str] | None, typer.Option("--set-sensor", help="One setting of the sensor, as key=value; repeatable.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Time limit [s] of simulated time.")] = None,
+    ] = None
+    seconds: Annotated[float | None, typer.Option(help="Time limit [s] of simulated time.")] = None
     speed: Annotated[
         float | None, typer.Option(help="Pace: 1 is real time, 2 twice as fast; as fast as it goes if not given.")
-    ] = None,
-    camera: Annotated[bool, typer.Option("--camera/--no-camera", help="A picture ahead, once a second.")] = True,
-    film: Annotated[bool, typer.Option("--film/--no-film", help="The animation.")] = True,
+    ] = None
+    camera: Annotated[bool, typer.Option("--camera/--no-camera", help="A picture ahead, once a second.")] = True
+    film: Annotated[bool, typer.Option("--film/--no-film", help="The animation.")] = True
     share: Annotated[
         str | None,
         typer.Option(help="Let another program drive, through shared memory of this name (see docs/drive.md)."),
-    ] = None,
+    ] = None
     lockstep: Annotated[
         bool,
         typer.Option("--lockstep/--free", help="With --share: wait for each answer, or go on with the last command."),
-    ] = True,
-    timeout: Annotated[float, typer.Option(help="With --share: how long to wait for an answer [s].")] = 10.0,
-    packets: Annotated[
-        str | None, typer.Option(help="With --share: also send the sensor's packets to HOST:PORT.")
-    ] = None,
-    nmea: Annotated[str | None, typer.Option(help="With --share: also send GPS as NMEA to HOST:PORT.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
-) -> None:
+    ] = True
+    timeout: Annotated[float, typer.Option(help="With --share: how long to wait for an answer [s].")] = 10.0
+    packets: Annotated[str | None, typer.Option(help="With --share: also send the sensor's packets to HOST:PORT.")] = (
+        None
+    )
+    nmea: Annotated[str | None, typer.Option(help="With --share: also send GPS as NMEA to HOST:PORT.")] = None
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False
+
+
+@takes(DriveOptions)
+def drive(given: DriveOptions) -> None:
     """Drive to a goal; exit status 0 if it was reached, 1 if not.
 
     The folder gets drive.mcap (for Foxglove and ROS 2), metrics.json, truth.csv, drive.png and drive.gif. The log
@@ -86,42 +94,47 @@ def drive(
     from tussock.randomness import check_seed
     from tussock.sensors.catalogue import load_sensor
 
-    check_seed(seed)
-    chosen = _settings(settings, vehicle, seconds, changes)
-    goals = [_numbers("--to", text, (2,)) for text in to]
-    eye = load_sensor(sensor)
-    if sensor_changes:
-        eye = eye.with_(**parse_settings(sensor_changes))
-    if speed is not None and not speed > 0:
-        raise InputError.of("--speed", "must be above 0", speed)
+    check_seed(given.seed)
+    chosen = _settings(given.settings, given.vehicle, given.seconds, given.changes)
+    goals = [_numbers("--to", text, (2,)) for text in given.to]
+    eye = load_sensor(given.sensor)
+    if given.sensor_changes:
+        eye = eye.with_(**parse_settings(given.sensor_changes))
+    if given.speed is not None and not given.speed > 0:
+        raise InputError.of("--speed", "must be above 0", given.speed)
     load_extra("mcap.writer", extra="ros", purpose="the log of a drive")
-    _check_out(out, force)
-    with waiting("building the scene", quiet=as_json):
-        source = open_source(scene)
+    _check_out(given.out, given.force)
+    with waiting("building the scene", quiet=given.as_json):
+        source = open_source(given.scene)
         place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
-        begin = _start(start, place)
-        stage = Stage(source.scene, chosen.vehicle, threads=threads)
-        pilot = _pilot(share, eye, chosen, begin, goals, lockstep, timeout, packets, nmea)
-        ready = Drive(stage, eye, goals, start=begin, settings=chosen, seed=seed, driver=pilot, threads=threads)
-    _make_folder(out)
-    watchers: list[Film] = [Film()] if film else []
-    front = FrontCamera(stage.world, seed=seed, threads=threads) if camera else None
-    with open_drive_log(out / "drive.mcap", eye, chosen, camera=front) as log, _progress(goals, as_json) as shown:
+        begin = _start(given.start, place)
+        stage = Stage(source.scene, chosen.vehicle, threads=given.threads)
+        pilot = _pilot(given, eye, chosen, begin, goals)
+        ready = Drive(
+            stage, eye, goals, start=begin, settings=chosen, seed=given.seed, driver=pilot, threads=given.threads
+        )
+    _make_folder(given.out)
+    watchers: list[Film] = [Film()] if given.film else []
+    front = FrontCamera(stage.world, seed=given.seed, threads=given.threads) if given.camera else None
+    with (
+        open_drive_log(given.out / "drive.mcap", eye, chosen, camera=front) as log,
+        _progress(goals, given.as_json) as shown,
+    ):
         try:
-            result = ready.run([log, shown, *watchers], speed=speed)
+            result = ready.run([log, shown, *watchers], speed=given.speed)
         finally:
             if pilot is not None:
                 pilot.close()
-    save_metrics(result, out / "metrics.json", scene=stage.name, sensor=eye, seed=seed, force=force)
-    save_truth(result, out / "truth.csv", force=force)
+    save_metrics(result, given.out / "metrics.json", scene=stage.name, sensor=eye, seed=given.seed, force=given.force)
+    save_truth(result, given.out / "truth.csv", force=given.force)
     title = f"{stage.name}: {chosen.vehicle.name} with {eye.name}"
-    plot_drive(result, out / "drive.png", title=title, force=force)
+    plot_drive(result, given.out / "drive.png", title=title, force=given.force)
     for one in watchers:
-        save_film(result, one.snapshots, out / "drive.gif", force=force)
-    if as_json:
+        save_film(result, one.snapshots, given.out / "drive.gif", force=given.force)
+    if given.as_json:
         print_json(result.metrics.as_json())
     else:
-        _say(result, out, console)
+        _say(result, given.out, console)
     if not result.metrics.success:
         raise typer.Exit(1)
 
@@ -141,25 +154,26 @@ def _say(result: DriveResult, out: Path, console: object) -> None:
 
 
 def _pilot(
-    share: str | None, eye: Sensor, settings: DriveSettings, start: tuple[float, ...], goals: list[tuple[float, ...]],
-    lockstep: bool, timeout: float, packets: str | None, nmea: str | None,
-) -> RemoteDriver | None:  # fmt: skip
+    given: DriveOptions, eye: Sensor, settings: DriveSettings, start: tuple[float, ...], goals: list[tuple[float, ...]]
+) -> RemoteDriver | None:
     """The other program that drives, None for the built-in autonomy."""
     from math import atan2
 
-    from tussock.drive.remote import RemoteDriver
+    from tussock.drive.remote import AlsoSent, RemoteDriver
     from tussock.wire.addresses import Endpoint
 
-    if share is None:
-        if packets or nmea:
+    if given.share is None:
+        if given.packets or given.nmea:
             raise InputError("--packets and --nmea go with --share")
         return None
     x, y = start[:2]
     yaw = start[2] if len(start) == 3 else atan2(goals[0][1] - y, goals[0][0] - x)
-    return RemoteDriver(
-        share, eye, settings.sensors.gps, (x, y, yaw), lockstep=lockstep, timeout=timeout,
-        packets=Endpoint.parse(packets) if packets else None, sentences=Endpoint.parse(nmea) if nmea else None,
-    )  # fmt: skip
+    sent = AlsoSent(
+        packets=Endpoint.parse(given.packets) if given.packets else None,
+        sentences=Endpoint.parse(given.nmea) if given.nmea else None,
+    )
+    gps, place = settings.sensors.gps, (x, y, yaw)
+    return RemoteDriver(given.share, eye, gps, place, lockstep=given.lockstep, timeout=given.timeout, sent=sent)
 
 
 def _settings(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.scans import ModelOption, OriginOption, PathOption, TurnsOption, UnitOption
+from tussock.cli.options import takes
+from tussock.cli.scans import ScanFileOptions, open_given_scan, parse_box
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,83 +19,82 @@ if TYPE_CHECKING:
 __all__ = ["noise"]
 
 
-def noise(
-    capture: Annotated[
-        Path, typer.Argument(help="A scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
-    ],
-    box: Annotated[str, typer.Option(help="Where the vegetation is: x0,y0,z0,x1,y1,z1 [m], in the scan's frame.")],
-    window_deg: Annotated[float, typer.Option(help="Neighbours lie within this angle to either side [deg].")] = 1.0,
-    origin: OriginOption = None,
-    trajectory: PathOption = None,
-    model: ModelOption = None,
-    unit: UnitOption = None,
-    turns: TurnsOption = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw it to this PNG.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class NoiseOptions(ScanFileOptions):
+    """What the command takes."""
+
+    box: Annotated[str, typer.Option(help="Where the vegetation is: x0,y0,z0,x1,y1,z1 [m], in the scan's frame.")]
+    window_deg: Annotated[float, typer.Option(help="Neighbours lie within this angle to either side [deg].")] = 1.0
+    picture: Annotated[Path | None, typer.Option(help="Also draw it to this PNG.")] = None
     match: Annotated[
         str | None, typer.Option(help="A scene whose vegetation shall spread as much; needs --sensor and --out.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The scene file to write (.toml).")] = None,
-    sensor: Annotated[str | None, typer.Option(help="The sensor that scans the scene.")] = None,
-    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of that sensor [m, deg].")] = None,
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The scene file to write (.toml).")] = None
+    sensor: Annotated[str | None, typer.Option(help="The sensor that scans the scene.")] = None
+    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of that sensor [m, deg].")] = None
     match_box: Annotated[
         str | None,
         typer.Option(help="Box in the world in which the scene's scan is measured; tagged shapes if not given."),
-    ] = None,
-    frames: Annotated[int, typer.Option(help="Scans of the scene that the variance is taken from.")] = 4,
-    seed: Annotated[int | None, typer.Option(help="Seed of the scene's scans.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
-) -> None:
+    ] = None
+    frames: Annotated[int, typer.Option(help="Scans of the scene that the variance is taken from.")] = 4
+    seed: Annotated[int | None, typer.Option(help="Seed of the scene's scans.")] = None
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False
+
+
+@takes(NoiseOptions)
+def noise(given: NoiseOptions) -> None:
     """Measure the range spread of vegetation in a box: measured − expected range, ring by ring and in all."""
     import numpy as np
 
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
-    from tussock.cli.scans import open_scan, parse_box
     from tussock.learn.range_spread import measure_range_spread
     from tussock.plots.canvas import check_picture
     from tussock.plots.range_spread import plot_range_spread
     from tussock.scene_files.scene_save import check_scene_path
 
-    given = [("--out", out), ("--sensor", sensor), ("--pose", pose), ("--match-box", match_box)]
-    if match is None and (surplus := [name for name, value in given if value is not None]):
+    goes_with = [
+        ("--out", given.out), ("--sensor", given.sensor), ("--pose", given.pose), ("--match-box", given.match_box),
+    ]  # fmt: skip
+    if given.match is None and (surplus := [name for name, value in goes_with if value is not None]):
         raise InputError(f"{surplus[0]}: goes with --match only")
-    if match is not None and (missing := [name for name, value in given[:2] if value is None]):
+    if given.match is not None and (missing := [name for name, value in goes_with[:2] if value is None]):
         raise InputError(f"{missing[0]}: is required with --match")
-    if picture is not None:
-        check_picture(picture, force=force)
-    if out is not None:
-        check_scene_path(out, force=force)
-    corners = parse_box(box)
-    inside = None if match_box is None else parse_box(match_box)
-    with waiting("reading", quiet=as_json):
-        pulses = open_scan(capture, origin=origin, trajectory=trajectory, model=model, unit=unit, turns=turns)
-    spread = measure_range_spread(pulses, corners, window=float(np.deg2rad(window_deg)))
+    if given.picture is not None:
+        check_picture(given.picture, force=given.force)
+    if given.out is not None:
+        check_scene_path(given.out, force=given.force)
+    corners = parse_box(given.box)
+    inside = None if given.match_box is None else parse_box(given.match_box)
+    with waiting("reading", quiet=given.as_json):
+        pulses = open_given_scan(given)
+    spread = measure_range_spread(pulses, corners, window=float(np.deg2rad(given.window_deg)))
     found = None
-    if match is not None and out is not None and sensor is not None:
-        with waiting("matching", quiet=as_json):
-            found = _match(match, out, sensor, pose, spread, inside, window_deg, frames, seed, threads, force)
-    if picture is not None:
-        plot_range_spread(spread, pulses, picture, title=f"Range spread in {capture.name}", force=force)
-    if as_json:
+    if given.match is not None:
+        with waiting("matching", quiet=given.as_json):
+            found = _match(given.match, spread, inside, given)
+    if given.picture is not None:
+        plot_range_spread(
+            spread, pulses, given.picture, title=f"Range spread in {given.capture.name}", force=given.force
+        )
+    if given.as_json:
         print_json(_plain(spread, found))
         return
     _print_table(spread)
-    if picture is not None:
-        console.print(f"drew {picture}")
+    if given.picture is not None:
+        console.print(f"drew {given.picture}")
     if found is not None:
         console.print(
             f"{found.scene.name}: variance {found.before.variance:.4f} m² without a response, {found.after.variance:.4f} "
             f"m² with σ {found.sigma:g} m ({found.after.count:,} points, mean {found.after.mean:+.4f} m)"
         )
-        console.print(f"wrote {out}")
+        console.print(f"wrote {given.out}")
 
 
-def _match(
-    name: str, out: Path, sensor: str, pose: str | None, spread: RangeSpread, box: list[float] | None, window_deg: float,
-    frames: int, seed: int | None, threads: int | None, force: bool,
-) -> Match:  # fmt: skip
+def _match(name: str, spread: RangeSpread, box: list[float] | None, given: NoiseOptions) -> Match:
+    """Give a scene the response that spreads ranges as much, and write it."""
     import numpy as np
 
     from tussock.cli.sources import open_source
@@ -101,13 +102,14 @@ def _match(
     from tussock.scene_files.scene_save import save_scene
 
     source = open_source(name)
-    station = source.station(sensor, pose, None)
-    assert station.sensor is not None
+    station = source.station(given.sensor, given.pose, None)
+    assert station.sensor is not None and given.out is not None
     found = match_response(
-        source.scene, station.sensor, station.place, spread.variance, box=box, window=float(np.deg2rad(window_deg)),
-        frames=frames, seed=source.seed if seed is None else seed, threads=threads,
+        source.scene, station.sensor, station.place, spread.variance, box=box,
+        window=float(np.deg2rad(given.window_deg)), frames=given.frames,
+        seed=source.seed if given.seed is None else given.seed, threads=given.threads,
     )  # fmt: skip
-    save_scene(found.scene, out, force=force)
+    save_scene(found.scene, given.out, force=given.force)
     return found
 
 

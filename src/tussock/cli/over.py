@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tussock.cameras.camera import Camera
+    from tussock.cli.scan_plan import ScanPlan
     from tussock.frames.frame import Frame
-    from tussock.poses import Pose, Trajectory
-    from tussock.trace.world import World
 
-__all__ = ["draw_over"]
+__all__ = ["plot_over"]
 
 
-def draw_over(
-    frame: Frame, world: World, camera: Camera, place: Pose | Trajectory, out: Path, *, seed: int,
-    threads: int | None, force: bool,
-) -> None:  # fmt: skip
+def plot_over(plan: ScanPlan, frame: Frame, camera: Camera, out: Path) -> None:
     """Take a picture from where the sensor is when its frame starts, put the returns on it, and write it."""
     from tussock.cameras.render import look, render
     from tussock.files.images import save_image
     from tussock.plots.overlay import overlay_points
 
+    world, place, threads = plan.world, plan.place, plan.threads
     start = float(frame.meta["start_s"])
-    picture = render(world, camera, place, time=start, seed=seed, threads=threads)
+    picture = render(world, camera, place, time=start, seed=plan.seed, threads=threads)
     view = look(world, camera, place, time=start, depth_only=True, threads=threads)
     points = frame.select(frame.hit).world_xyz()
-    save_image(overlay_points(picture.rgb, camera, picture.pose, points, ranges=view.range), out, force=force)
+    save_image(overlay_points(picture.rgb, camera, picture.pose, points, ranges=view.range), out, force=plan.force)

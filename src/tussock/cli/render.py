@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,31 +17,39 @@ if TYPE_CHECKING:
 
 __all__ = ["open_camera", "render"]
 
-KINDS = ("color", "depth", "range", "label", "instance", "normal", "boxes")
+IMAGE_KINDS = ("color", "depth", "range", "label", "instance", "normal", "boxes")
 
 
-def render(
-    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")],
-    out: Annotated[Path, typer.Option(help="File to write: .png, .jpg; .exr, .tif, .npy (numbers); .json (boxes).")],
-    kind: Annotated[str, typer.Option(help="color, depth (along the axis), range (along the ray), label, instance, "
-                                      "normal or boxes.")] = "color",
-    camera: Annotated[Path | None, typer.Option(help="A camera file (.toml).")] = None,
-    size: Annotated[str | None, typer.Option(help="Width x height in pixels, as 1920x1080.")] = None,
-    fov: Annotated[float | None, typer.Option("--fov-deg", help="Horizontal field of view, pinhole.")] = None,
-    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the camera [m, deg].")] = None,
-    trajectory: Annotated[Path | None, typer.Option(help="The camera's path: a TUM or CSV file.")] = None,
-    time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0,
-    samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None,
-    sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None,
+@dataclass(frozen=True, kw_only=True)
+class RenderOptions:
+    """What the command takes."""
+
+    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")]
+    out: Annotated[Path, typer.Option(help="File to write: .png, .jpg; .exr, .tif, .npy (numbers); .json (boxes).")]
+    kind: Annotated[
+        str,
+        typer.Option(help="color, depth (along the axis), range (along the ray), label, instance, normal or boxes."),
+    ] = "color"
+    camera: Annotated[Path | None, typer.Option(help="A camera file (.toml).")] = None
+    size: Annotated[str | None, typer.Option(help="Width x height in pixels, as 1920x1080.")] = None
+    fov: Annotated[float | None, typer.Option("--fov-deg", help="Horizontal field of view, pinhole.")] = None
+    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the camera [m, deg].")] = None
+    trajectory: Annotated[Path | None, typer.Option(help="The camera's path: a TUM or CSV file.")] = None
+    time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0
+    samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None
+    sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other camera setting, as key=value; may be repeated.")
-    ] = None,
-    rgb: Annotated[bool, typer.Option("--rgb", help="Labels and instances as colours instead of numbers.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
-) -> None:  # fmt: skip
+    ] = None
+    rgb: Annotated[bool, typer.Option("--rgb", help="Labels and instances as colours instead of numbers.")] = False
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
+
+
+@takes(RenderOptions)
+def render(given: RenderOptions) -> None:
     """Take a picture of a scene, or a depth map, labels, normals or boxes of the same view."""
     from tussock.cameras.render import look
     from tussock.cameras.render import render as take
@@ -53,43 +63,52 @@ def render(
     from tussock.trace.world import World
     from tussock.whole_files import check_writable
 
-    if kind not in KINDS:
-        raise InputError(f"kind {kind!r}: no such kind of image; {nearest(kind, KINDS)}")
-    _check_suffix(out, kind)
-    changes = parse_settings(settings or [])
-    if samples is not None:
-        changes["samples"] = samples
-    device = open_camera(camera, size, fov, changes)
-    light = Light() if sun is None else _light(sun)
-    check_writable(out, force=force)
-    with waiting("building the scene", quiet=as_json) as built:
-        source = open_source(scene)
-        place = source.station(None, pose, trajectory, need_sensor=False).place
+    if given.kind not in IMAGE_KINDS:
+        raise InputError(f"kind {given.kind!r}: no such kind of image; {nearest(given.kind, IMAGE_KINDS)}")
+    _check_suffix(given.out, given.kind)
+    changes = parse_settings(given.settings or [])
+    if given.samples is not None:
+        changes["samples"] = given.samples
+    device = open_camera(given.camera, given.size, given.fov, changes)
+    light = Light() if given.sun is None else _light(given.sun)
+    check_writable(given.out, force=given.force)
+    with waiting("building the scene", quiet=given.as_json) as built:
+        source = open_source(given.scene)
+        place = source.station(None, given.pose, given.trajectory, need_sensor=False).place
         world = World(source.scene)
-    with waiting("looking", quiet=as_json) as looked:
-        if kind == "color":
-            image = take(world, device, place, light=light, time=time, seed=seed, threads=threads).rgb
+    with waiting("looking", quiet=given.as_json) as looked:
+        if given.kind == "color":
+            image = take(world, device, place, light=light, time=given.time, seed=given.seed, threads=given.threads).rgb
         else:
-            view = look(world, device, place, time=time, depth_only=kind in ("depth", "range"), threads=threads)
-            if kind == "boxes":
-                _save_boxes(view, world, place, out, threads=threads, force=force)
+            view = look(
+                world,
+                device,
+                place,
+                time=given.time,
+                depth_only=given.kind in ("depth", "range"),
+                threads=given.threads,
+            )
+            if given.kind == "boxes":
+                _save_boxes(view, world, place, given.out, threads=given.threads, force=given.force)
             else:
-                image = _image(view, kind, viewable=rgb or kind in ("depth", "range", "normal"), out=out)
-    if kind != "boxes":
-        save_image(image, out, force=force)
+                image = _image(
+                    view, given.kind, viewable=given.rgb or given.kind in ("depth", "range", "normal"), out=given.out
+                )
+    if given.kind != "boxes":
+        save_image(image, given.out, force=given.force)
     unseen = [placed.name for placed in world.placed_volumes]
-    if as_json:
+    if given.as_json:
         print_json(
             {
-                "scene": world.name, "triangles": world.triangles, "kind": kind, "width": device.width,
+                "scene": world.name, "triangles": world.triangles, "kind": given.kind, "width": device.width,
                 "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"], "unseen": unseen,
-                "file": str(out),
+                "file": str(given.out),
             }
         )  # fmt: skip
         return
     console.print(f"{world.name}: {world.triangles:,} triangles, ready in {built['seconds']:.1f} s")
     console.print(f"{device.name}: {device.width} × {device.height} pixels in {looked['seconds']:.2f} s")
-    console.print(f"wrote {out}")
+    console.print(f"wrote {given.out}")
     if unseen:
         note(f"cameras do not see volumes ({', '.join(unseen)})")
 

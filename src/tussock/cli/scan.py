@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -16,71 +18,75 @@ if TYPE_CHECKING:
 __all__ = ["scan"]
 
 
-def scan(
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions:
+    """What the command takes."""
+
     scene: Annotated[
         str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
-    ],
+    ]
     out: Annotated[
         Path,
         typer.Option(
             "--out", "-o", help="File to write; its ending gives the format. .pcap, .mcap, .rosbag2 hold a whole run."
         ),
-    ],
+    ]
     sensor: Annotated[
         str | None,
         typer.Option(help="A sensor of the catalogue, a sensor file (.toml), or a camera of the .blend."),
-    ] = None,
-    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None,
-    trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None,
-    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0,
-    end: Annotated[
-        float | None, typer.Option("--to", help="End of the time range [s]; one frame if not given.")
-    ] = None,
-    rate: Annotated[float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")] = None,
-    rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None,
+    ] = None
+    pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None
+    trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None
+    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
+    end: Annotated[float | None, typer.Option("--to", help="End of the time range [s]; one frame if not given.")] = None
+    rate: Annotated[float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")] = None
+    rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None
     mode: Annotated[
         str | None, typer.Option(help="Returns to report: strongest, last, first, strongest+last or all.")
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other sensor setting, as key=value; may be repeated.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all chance; 0, or the pack's, if not given.")] = None,
-    coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor",
-    misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False,
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of all chance; 0, or the pack's, if not given.")] = None
+    coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor"
+    misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False
     waveform: Annotated[
         bool, typer.Option("--waveform", help="Keep the received signal of every pulse: .npz, .parquet or .las.")
-    ] = False,
+    ] = False
     waveform_picture: Annotated[
         Path | None, typer.Option(help="Also draw the waveform of the richest pulse of the (first) frame: a PNG.")
-    ] = None,
+    ] = None
     table: Annotated[
         Path | None, typer.Option(help="Also write BlenSor's table of twelve fields: .csv or .parquet.")
-    ] = None,
+    ] = None
     utc: Annotated[
         str | None, typer.Option(help="Date and time of simulation time 0 in a run, as 2025-01-01T00:00:00.")
-    ] = None,
+    ] = None
     origin: Annotated[
         str | None, typer.Option(help="Latitude,longitude of the scene's origin, for a capture's GPS sentences.")
-    ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the (first) frame to this PNG.")] = None,
+    ] = None
+    picture: Annotated[Path | None, typer.Option(help="Also draw the (first) frame to this PNG.")] = None
     over: Annotated[
         Path | None, typer.Option(help="Also draw the (first) frame over a camera's picture: .png or .jpg.")
-    ] = None,
-    camera: Annotated[Path | None, typer.Option(help="The camera of --over, a file (.toml).")] = None,
+    ] = None
+    camera: Annotated[Path | None, typer.Option(help="The camera of --over, a file (.toml).")] = None
     into: Annotated[
         Path | None, typer.Option(help="Also write a copy of the .blend with clean and noisy points as meshes.")
-    ] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
-) -> None:
+    ] = None
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu"
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
+
+
+@takes(ScanOptions)
+def scan(given: ScanOptions) -> None:
     """Scan a scene and write the frame, one numbered file a frame over a time range, or one run of them all.
 
     A range that was interrupted goes on where it stopped when the same command is given again.
     """
     from tussock.cli.console import print_json, steps, waiting
-    from tussock.cli.over import draw_over
+    from tussock.cli.over import plot_over
     from tussock.cli.render import open_camera
     from tussock.cli.scan_plan import plan_scan
     from tussock.cli.sources import parse_utc
@@ -90,52 +96,48 @@ def scan(
     from tussock.wire.recording import RECORDING_SUFFIXES
     from tussock.wire.velodyne.position import GeoOrigin
 
-    _check_words(scene, sensor, out, coords, table, over, into, end)
-    _check_waveform(waveform, waveform_picture, out)
-    changes = _changes(settings, rate, rays, mode)
-    epoch = parse_utc(utc) if utc else EPOCH
-    place_on_earth = GeoOrigin.parse(origin) if origin else GeoOrigin()
-    eye = open_camera(camera, None, None, {})
+    _check_words(given)
+    _check_waveform(given.waveform, given.waveform_picture, given.out)
+    changes = _changes(given.settings, given.rate, given.rays, given.mode)
+    epoch = parse_utc(given.utc) if given.utc else EPOCH
+    place_on_earth = GeoOrigin.parse(given.origin) if given.origin else GeoOrigin()
+    eye = open_camera(given.camera, None, None, {})
     for target in (
-        picture,
-        waveform_picture,
-        over,
-        into,
-        None if out.suffix in RECORDING_SUFFIXES or end is not None else out,
+        given.picture,
+        given.waveform_picture,
+        given.over,
+        given.into,
+        None if given.out.suffix in RECORDING_SUFFIXES or given.end is not None else given.out,
     ):
         if target is not None:
-            check_writable(target, force=force)
-    with waiting("building the scene", quiet=as_json) as built:
-        plan = plan_scan(
-            scene, out, sensor=sensor, changes=changes, pose=pose, trajectory=trajectory, start=start, end=end,
-            seed=seed, coords=coords, misses=misses,  # type: ignore[arg-type]
-            waveform=waveform, table=table, threads=threads, on=on, force=force,
-        )  # fmt: skip
+            check_writable(target, force=given.force)
+    with waiting("building the scene", quiet=given.as_json) as built:
+        plan = plan_scan(given, changes)
 
     returns, pulses = 0, 0
     shown: Frame | None = None
-    written = steps(plan.written(epoch, place_on_earth), "scanning", total=len(plan.frames), quiet=as_json)
+    written = steps(plan.written(epoch, place_on_earth), "scanning", total=len(plan.frames), quiet=given.as_json)
     with waiting("scanning", quiet=True) as scanned, plan.telling_what_is_kept():
         for number, seen in written:
             if seen is not None:
                 returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
                 shown = seen if number == plan.frames[0] else shown
-    if picture or waveform_picture or over or into:
+    if given.picture or given.waveform_picture or given.over or given.into:
         shown = shown or plan.frame(plan.frames[0])
-        if picture:
-            plot_frame(shown, picture, force=force)
-        if waveform_picture:
+        if given.picture:
+            plot_frame(shown, given.picture, force=given.force)
+        if given.waveform_picture:
             from tussock.plots.waveform import plot_waveform
 
-            plot_waveform(shown, waveform_picture, force=force)
-        if over:
-            draw_over(shown, plan.world, eye, plan.place, over, seed=plan.seed, threads=threads, force=force)
-        if into:
+            plot_waveform(shown, given.waveform_picture, force=given.force)
+        if given.over:
+            plot_over(plan, shown, eye, given.over)
+        if given.into:
             from tussock.blender.points import add_points
 
-            add_points(Path(scene), into, shown, force=force)
+            add_points(Path(given.scene), given.into, shown, force=given.force)
 
-    if as_json:
+    if given.as_json:
         print_json(
             {
                 "scene": plan.world.name, "triangles": plan.world.triangles, "placements": plan.world.placements,
@@ -146,7 +148,7 @@ def scan(
         )  # fmt: skip
     else:
         _say(plan, pulses, returns, built["seconds"],
-             [("drew", picture), ("drew", waveform_picture), ("drew", over), ("wrote", into)])  # fmt: skip
+             [("drew", given.picture), ("drew", given.waveform_picture), ("drew", given.over), ("wrote", given.into)])  # fmt: skip
 
 
 def _say(plan: ScanPlan, pulses: int, returns: int, seconds: float, more: list[tuple[str, Path | None]]) -> None:
@@ -165,23 +167,20 @@ def _say(plan: ScanPlan, pulses: int, returns: int, seconds: float, more: list[t
             console.print(f"{done} {file}")
 
 
-def _check_words(
-    scene: str, sensor: str | None, out: Path, coords: str, table: Path | None, over: Path | None,
-    into: Path | None, end: float | None,
-) -> None:  # fmt: skip
+def _check_words(given: ScanOptions) -> None:
     """What can be refused before anything is opened."""
     from tussock.files.formats import format_of
     from tussock.wire.recording import RECORDING_SUFFIXES
 
-    if out.suffix not in RECORDING_SUFFIXES:
-        format_of(out, also=RECORDING_SUFFIXES)
-    if coords not in ("sensor", "world"):
-        raise InputError.of("coords", "must be sensor or world", coords)
-    if sensor is None and Path(scene).suffix.lower() not in (".tussock", ".blend"):
+    if given.out.suffix not in RECORDING_SUFFIXES:
+        format_of(given.out, also=RECORDING_SUFFIXES)
+    if given.coords not in ("sensor", "world"):
+        raise InputError.of("coords", "must be sensor or world", given.coords)
+    if given.sensor is None and Path(given.scene).suffix.lower() not in (".tussock", ".blend"):
         raise InputError("sensor: is required; name one of the catalogue (see `tussock sensors`)")
-    _check_endings(table, over)
-    if into is not None:
-        _check_into(into, scene, end)
+    _check_endings(given.table, given.over)
+    if given.into is not None:
+        _check_into(given.into, given.scene, given.end)
 
 
 def _check_waveform(waveform: bool, picture: Path | None, out: Path) -> None:
@@ -222,11 +221,10 @@ def _check_into(into: Path, scene: str, end: float | None) -> None:
 
 
 def _known_mode(mode: str | None) -> str | None:
-    from tussock.sensors.receiver import Mode
+    from tussock.return_modes import MODES
 
-    known = get_args(Mode)
-    if mode is not None and mode not in known:
-        remedy = nearest(mode, known)
-        remedy += "" if remedy.startswith("known") else f" (known: {', '.join(known)})"
+    if mode is not None and mode not in MODES:
+        remedy = nearest(mode, MODES)
+        remedy += "" if remedy.startswith("known") else f" (known: {', '.join(MODES)})"
         raise InputError(f"--mode {mode!r}: no such mode; {remedy}")
     return mode

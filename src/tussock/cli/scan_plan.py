@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tussock.cli.interrupt import going_on
 from tussock.cli.sources import open_source
@@ -23,6 +24,9 @@ from tussock.trace.world import World
 from tussock.whole_files import check_writable
 from tussock.wire.recording import RECORDING_SUFFIXES, check_recording, open_recording
 from tussock.wire.velodyne.position import GeoOrigin
+
+if TYPE_CHECKING:
+    from tussock.cli.scan import ScanOptions
 
 __all__ = ["ScanPlan", "plan_scan"]
 
@@ -96,52 +100,39 @@ class ScanPlan:
             yield self.frames[0], frame
 
 
-def plan_scan(
-    scene: str,
-    out: Path,
-    *,
-    sensor: str | None,
-    changes: dict[str, object],
-    pose: str | None,
-    trajectory: Path | None,
-    start: float,
-    end: float | None,
-    seed: int | None,
-    coords: Coords,
-    misses: bool,
-    waveform: bool,
-    table: Path | None,
-    threads: int | None,
-    on: str,
-    force: bool,
-) -> ScanPlan:
-    """Open what is scanned and settle what is written; nothing is written yet, and nothing traced."""
-    if checked_on(on) == "gpu":
+def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
+    """Open what is scanned and settle what is written; nothing is written yet, and nothing traced.
+
+    ``changes`` are settings of the sensor that differ from its file.
+    """
+    if checked_on(given.on) == "gpu":
         gpu()  # says what is missing before a scene is built
-    source = open_source(scene)
-    station = source.station(sensor, pose, trajectory)
+    source = open_source(given.scene)
+    station = source.station(given.sensor, given.pose, given.trajectory)
     assert station.sensor is not None
     device = station.sensor.with_(**changes) if changes else station.sensor
-    chance = source.seed if seed is None else seed
-    first = frames_between(device, start, start).start
-    frames = range(first, first + 1) if end is None else frames_between(device, start, end)
+    seed = source.seed if given.seed is None else given.seed
+    coords: Coords = "world" if given.coords == "world" else "sensor"
+    first = frames_between(device, given.start, given.start).start
+    frames = range(first, first + 1) if given.end is None else frames_between(device, given.start, given.end)
     if not len(frames):
-        raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {end:g} s")
+        raise InputError.of("time range", "holds no start of a frame", f"{given.start:g} s to {given.end:g} s")
     numbered, finished = None, []
-    if out.suffix in RECORDING_SUFFIXES:
-        check_recording(out, device, force=force)
-    elif end is not None:
+    if given.out.suffix in RECORDING_SUFFIXES:
+        check_recording(given.out, device, force=given.force)
+    elif given.end is not None:
         numbered = Run(
-            source.scene, device, station.place, out, start, end,
-            seed=chance, coords=coords, keep_misses=misses, waveform=waveform, threads=threads, on=on,
+            source.scene, device, station.place, given.out, given.start, given.end,
+            seed=seed, coords=coords, keep_misses=given.misses, waveform=given.waveform, threads=given.threads,
+            on=given.on,
         )  # fmt: skip
-        finished = numbered.prepare(force=force)
-    tables = _one_a_frame(table, frames)
+        finished = numbered.prepare(force=given.force)
+    tables = _one_a_frame(given.table, frames)
     for target in tables:
-        check_writable(target, force=force or bool(finished))
+        check_writable(target, force=given.force or bool(finished))
     return ScanPlan(
-        World(source.scene), device, station.place, chance, frames, out, coords, misses, waveform, threads, on, force,
-        numbered, finished, tables,
+        World(source.scene), device, station.place, seed, frames, given.out, coords, given.misses, given.waveform,
+        given.threads, given.on, given.force, numbered, finished, tables,
     )  # fmt: skip
 
 

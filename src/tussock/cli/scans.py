@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +13,8 @@ from tussock.errors import InputError
 if TYPE_CHECKING:
     from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["ModelOption", "OriginOption", "PathOption", "TurnsOption", "UnitOption", "open_scan", "parse_box"]
+__all__ = ["ModelOption", "ScanFileOptions", "UnitOption", "open_given_scan", "open_scan", "parse_box"]
 
-OriginOption = Annotated[
-    str | None, typer.Option("--origin", help="x,y,z that all points of a file from elsewhere were measured from [m].")
-]
-PathOption = Annotated[
-    Path | None, typer.Option("--trajectory", help="Where points were measured from over time: a TUM or CSV file.")
-]
 ModelOption = Annotated[
     str | None, typer.Option("--model", help="The sensor of a capture, as hdl-64e-s3; it wins over what packets say.")
 ]
@@ -29,9 +24,26 @@ UnitOption = Annotated[
         "--unit", help="One of several sensors in a capture, as 192.168.1.201 or …201:2368; a topic in a log."
     ),
 ]
-TurnsOption = Annotated[
-    str | None, typer.Option("--turns", help="Revolutions to use, from 0, as 0,1 or 0-2; all if not given.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanFileOptions:
+    """A scan in a file of any kind, and how it is read."""
+
+    capture: Annotated[
+        Path, typer.Argument(help="A scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
+    ]
+    origin: Annotated[
+        str | None, typer.Option(help="x,y,z that all points of a file from elsewhere were measured from [m].")
+    ] = None
+    trajectory: Annotated[
+        Path | None, typer.Option(help="Where points were measured from over time: a TUM or CSV file.")
+    ] = None
+    model: ModelOption = None
+    unit: UnitOption = None
+    turns: Annotated[str | None, typer.Option(help="Revolutions to use, from 0, as 0,1 or 0-2; all if not given.")] = (
+        None
+    )
 
 
 def parse_box(text: str) -> list[float]:
@@ -46,6 +58,14 @@ def parse_box(text: str) -> list[float]:
         raise InputError.of("box", "must be six numbers x0,y0,z0,x1,y1,z1 [m]", text)
     box_corners(numbers)
     return numbers
+
+
+def open_given_scan(given: ScanFileOptions) -> MeasuredPulses:
+    """The scan of the command line."""
+    return open_scan(
+        given.capture, origin=given.origin, trajectory=given.trajectory, model=given.model, unit=given.unit,
+        turns=given.turns,
+    )  # fmt: skip
 
 
 def open_scan(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,56 +18,62 @@ if TYPE_CHECKING:
 __all__ = ["stream"]
 
 
-def stream(
-    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")],
-    sensor: Annotated[list[str], typer.Option(help="A sensor of the catalogue or a sensor file; may be repeated.")],
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions:
+    """What the command takes."""
+
+    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")]
+    sensor: Annotated[list[str], typer.Option(help="A sensor of the catalogue or a sensor file; may be repeated.")]
     to: Annotated[
         list[str] | None,
         typer.Option(
             help="HOST:PORT for the packets, one for each sensor in their order; also foxglove, rerun or dds: see there."
         ),
-    ] = None,
+    ] = None
     positions_to: Annotated[
         list[str] | None, typer.Option(help="HOST:PORT for position packets, one for each sensor in their order.")
-    ] = None,
+    ] = None
     imu_to: Annotated[
         list[str] | None,
         typer.Option(help="HOST:PORT for inertial packets (Ouster), one for each sensor in their order."),
-    ] = None,
+    ] = None
     http: Annotated[
         list[str] | None,
         typer.Option(
             help="HOST:PORT where an Ouster answers its driver (drivers ask at port 80), one for each sensor."
         ),
-    ] = None,
+    ] = None
     camera: Annotated[
         str | None,
         typer.Option(help="WIDTHxHEIGHT of a picture from each sensor's place, for foxglove, rerun and dds."),
-    ] = None,
-    share: Annotated[
-        list[str] | None, typer.Option(help="Name of a shared memory segment, one for each sensor.")
-    ] = None,
+    ] = None
+    share: Annotated[list[str] | None, typer.Option(help="Name of a shared memory segment, one for each sensor.")] = (
+        None
+    )
     lockstep: Annotated[
         bool, typer.Option("--lockstep", help="Wait for the consumer's answer after every frame; needs --share.")
-    ] = False,
-    timeout: Annotated[float, typer.Option(help="How long to wait for an answer in lock step [s].")] = 10.0,
+    ] = False
+    timeout: Annotated[float, typer.Option(help="How long to wait for an answer in lock step [s].")] = 10.0
     pose: Annotated[
         list[str] | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw [m, deg]; one, or one for each sensor.")
-    ] = None,
-    trajectory: Annotated[Path | None, typer.Option(help="The path of all sensors: a TUM or CSV file.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after this long; for ever without.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Revolutions per second.")] = None,
-    rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None,
+    ] = None
+    trajectory: Annotated[Path | None, typer.Option(help="The path of all sensors: a TUM or CSV file.")] = None
+    seconds: Annotated[float | None, typer.Option(help="Stop after this long; for ever without.")] = None
+    rate: Annotated[float | None, typer.Option(help="Revolutions per second.")] = None
+    rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other sensor setting, as key=value; may be repeated.")
-    ] = None,
-    origin: Annotated[
-        str | None, typer.Option(help="Latitude,longitude of the scene's origin, for GPS sentences.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
-) -> None:
+    ] = None
+    origin: Annotated[str | None, typer.Option(help="Latitude,longitude of the scene's origin, for GPS sentences.")] = (
+        None
+    )
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
+
+
+@takes(StreamOptions)
+def stream(given: StreamOptions) -> None:
     """Simulate in the loop and send every packet at its own moment, or share every frame with another program."""
     from contextlib import ExitStack, closing
 
@@ -87,21 +95,21 @@ def stream(
     from tussock.wire.shared.shared_run import SharedRun
     from tussock.wire.watch.targets import open_watcher
 
-    devices = devices_of(sensor, rate, rays, settings or [])
-    places = places_of(devices, pose or [], trajectory)
-    shown, packets_to = split_targets(to or [])
-    outlets = outlets_of(devices, places, packets_to, positions_to or [], imu_to or [], origin)
-    size = picture_size(camera, shown)
-    servers = servers_of(outlets, one_each("--http", http or [], len(outlets)))
-    names = one_each("--share", share or [], len(devices))
-    if not to and not share:
+    devices = devices_of(given.sensor, given.rate, given.rays, given.settings or [])
+    places = places_of(devices, given.pose or [], given.trajectory)
+    shown, packets_to = split_targets(given.to or [])
+    outlets = outlets_of(devices, places, packets_to, given.positions_to or [], given.imu_to or [], given.origin)
+    size = picture_size(given.camera, shown)
+    servers = servers_of(outlets, one_each("--http", given.http or [], len(outlets)))
+    names = one_each("--share", given.share or [], len(devices))
+    if not given.to and not given.share:
         raise InputError(
             "stream: give --to HOST:PORT for packets, --to foxglove, rerun or dds to look, --share NAME for shared memory"
         )
-    if lockstep and (to or len(devices) > 1 or not share):
+    if given.lockstep and (given.to or len(devices) > 1 or not given.share):
         raise InputError("lock step: needs --share NAME, one sensor, and no --to: packets go by the clock")
-    if lockstep and not timeout > 0:
-        raise InputError.of("timeout", "must be above 0 s", timeout)
+    if given.lockstep and not given.timeout > 0:
+        raise InputError.of("timeout", "must be above 0 s", given.timeout)
     with ExitStack() as stack:
         for server in servers:
             stack.enter_context(server())
@@ -110,18 +118,26 @@ def stream(
         watchers = [stack.enter_context(closing(watcher)) for watcher in opened]
         for outlet, name in zip(outlets, names, strict=True):
             if name is not None:
-                outlet.share = stack.enter_context(SharedRun(name, outlet.sensor, outlet.pose, lockstep=lockstep))
-        with waiting("building the scene", quiet=as_json):
-            world = World(open_scene(scene))
-        if lockstep:
+                outlet.share = stack.enter_context(SharedRun(name, outlet.sensor, outlet.pose, lockstep=given.lockstep))
+        with waiting("building the scene", quiet=given.as_json):
+            world = World(open_scene(given.scene))
+        if given.lockstep:
             with going_on(lambda: "no more is shared"):
-                _in_lockstep(world, outlets[0], seconds, timeout, seed, threads, as_json)
+                _in_lockstep(world, outlets[0], given.seconds, given.timeout, given.seed, given.threads, given.as_json)
             return
         if size is not None:
-            take_pictures(outlets, world, size, threads)
+            take_pictures(outlets, world, size, given.threads)
         with going_on(lambda: "no more is sent"):
-            reports = run(world, outlets, seconds=seconds, seed=seed, threads=threads, watchers=watchers, say=note)
-    _tell(reports, as_json)
+            reports = run(
+                world,
+                outlets,
+                seconds=given.seconds,
+                seed=given.seed,
+                threads=given.threads,
+                watchers=watchers,
+                say=note,
+            )
+    _tell(reports, given.as_json)
 
 
 def _in_lockstep(

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tussock.cli.options import takes
 from tussock.errors import InputError, OutputError
 
 __all__ = ["validate"]
 
 
-def validate(
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments to run; all if none is named.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path("report"),
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer pulses, same criteria: a minute or two.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions:
+    """What the command takes."""
+
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments to run; all if none is named.")] = None
+    out: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path("report")
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer pulses, same criteria: a minute or two.")] = False
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     without: Annotated[
         str | None, typer.Option(help="Switch an effect of one experiment off, to see its criteria fail.")
-    ] = None,
-    summary: Annotated[Path | None, typer.Option(help="Also write the table of all criteria (Markdown).")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False,
-) -> None:
+    ] = None
+    summary: Annotated[Path | None, typer.Option(help="Also write the table of all criteria (Markdown).")] = None
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False
+
+
+@takes(ValidateOptions)
+def validate(given: ValidateOptions) -> None:
     """Run the papers' experiments and write a report; exit status 1 if a criterion does not hold."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -39,22 +47,22 @@ def validate(
     from tussock.validate.summary import write_summary
     from tussock.whole_files import check_writable
 
-    experiments = [load_experiment(name) for name in dict.fromkeys(names or experiment_names())]
-    if listed:
+    experiments = [load_experiment(name) for name in dict.fromkeys(given.names or experiment_names())]
+    if given.listed:
         width = max(len(known.name) for known in experiments)
         for known in experiments:
             effects = f"  (--without {', '.join(known.effects)})" if known.effects else ""
             console.print(f"{known.name:{width}}  {known.title}{effects}", soft_wrap=True)
         return
-    if without is not None and len(experiments) != 1:
+    if given.without is not None and len(experiments) != 1:
         raise InputError("without: name the one experiment to run without it")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        given.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{out}: cannot be made a folder ({error.strerror})") from None
-    for path in (out / "report.html", out / "report.json", *([summary] if summary else [])):
-        check_writable(path, force=force)
-    trial = Trial(quick=quick, seed=check_seed(seed), without=without)
+        raise OutputError(f"{given.out}: cannot be made a folder ({error.strerror})") from None
+    for path in (given.out / "report.html", given.out / "report.json", *([given.summary] if given.summary else [])):
+        check_writable(path, force=given.force)
+    trial = Trial(quick=given.quick, seed=check_seed(given.seed), without=given.without)
 
     columns = (
         SpinnerColumn(),
@@ -71,10 +79,10 @@ def validate(
             bar.update(task, completed=at, description=experiment.name + (f": {step}" if step else ""))
 
         results = run_experiments(experiments, trial, doing=show)
-    page, data = write_report(results, out, force=force)
-    if summary:
-        write_summary(results, summary, force=force)
-    if as_json:
+    page, data = write_report(results, given.out, force=given.force)
+    if given.summary:
+        write_summary(results, given.summary, force=given.force)
+    if given.as_json:
         print_json(plain(results))
     else:
         for result in results:
@@ -88,7 +96,7 @@ def validate(
                     + f" (bound {one.bound})",
                     soft_wrap=True,
                 )
-        for path in (page, data, *([summary] if summary else [])):
+        for path in (page, data, *([given.summary] if given.summary else [])):
             console.print(f"wrote    {path}", soft_wrap=True)
     if not all(result.passed for result in results):
         raise typer.Exit(1)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tussock.arrays import FloatArray
 from tussock.drive.autonomy.cost_map import CostMap, ground_source
 from tussock.drive.autonomy.estimate import Estimate, Estimator
 from tussock.drive.autonomy.stack import Autonomy, Steps, Thought
@@ -32,7 +33,6 @@ from tussock.sensors.sensor import Sensor
 
 __all__ = ["Drive", "DriveResult", "DriveStep", "Driver", "Watcher", "drive_to"]
 
-FloatArray = NDArray[np.float64]
 Point = tuple[float, float]
 
 

@@ -6,13 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.vehicles.motion import COLUMNS
 
 __all__ = ["Ending", "Metrics", "measure"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Ending:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import socket
 from datetime import UTC, datetime
 from math import degrees, hypot
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from tussock.wire.shared.shm_layout import ChannelSpec
 from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.position import GeoOrigin
 
-__all__ = ["STATE", "RemoteDriver", "nmea"]
+__all__ = ["STATE", "AlsoSent", "RemoteDriver", "nmea"]
 
 STATE = (
     "time", "goal_x", "goal_y", "gps_time", "gps_x", "gps_y", "gps_z", "gps_fixes", "yaw", "pitch", "roll",
@@ -46,14 +46,25 @@ _IMU_ROWS = 1024
 _KNOT = 1852 / 3600
 
 
+class AlsoSent(NamedTuple):
+    """What else goes out of a drive by UDP, beside the shared memory."""
+
+    packets: Endpoint | None = None
+    """where the sensor's packets go"""
+    sentences: Endpoint | None = None
+    """where GPS goes, as NMEA"""
+    origin: GeoOrigin | None = None
+    """where on Earth the scene's zero is"""
+
+
 class RemoteDriver:
     """Hands every step to another program and takes its command."""
 
     def __init__(
         self, name: str, sensor: Sensor, gps: Gps, start: tuple[float, float, float], *, lockstep: bool = True,
-        timeout: float = 10.0, packets: Endpoint | None = None, sentences: Endpoint | None = None,
-        origin: GeoOrigin | None = None,
+        timeout: float = 10.0, sent: AlsoSent | None = None,
     ) -> None:  # fmt: skip
+        sent = sent or AlsoSent()
         rows = (len(sensor.pulses(0)) + sensor.lasers) * sensor.receiver.returns
         self.segment = SharedSegment.create(
             name,
@@ -69,8 +80,8 @@ class RemoteDriver:
         self._timeout, self._rings = timeout, rings_of(sensor)
         self._estimator = Estimator(gps, *start)
         self._state = np.zeros(len(STATE))
-        self._encoder = PacketEncoder(sensor) if packets is not None else None
-        self._packets, self._sentences, self._origin = packets, sentences, origin or GeoOrigin()
+        self._encoder = PacketEncoder(sensor) if sent.packets is not None else None
+        self._packets, self._sentences, self._origin = sent.packets, sent.sentences, sent.origin or GeoOrigin()
         self._sockets: dict[Endpoint, socket.socket] = {}
 
     def think(self, frame: Frame, readings: Readings, end: float, goal: tuple[float, float]) -> Thought:

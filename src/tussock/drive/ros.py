@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.autonomy.cost_map import CostMap
 from tussock.drive.patterns import Pattern
 from tussock.poses import Pose
@@ -19,7 +19,6 @@ from tussock.wire.ros.messages import RosMessages
 __all__ = ["DriveMessages"]
 
 _UNKNOWN = -1.0
-FloatArray = NDArray[np.float64]
 
 
 class DriveMessages:

@@ -11,7 +11,7 @@ max_height_m = 1.2
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -21,28 +21,26 @@ from tussock.drive.sensing.suite import Suite
 from tussock.drive.vehicles.vehicle import Vehicle, load_vehicle
 from tussock.errors import InputError
 from tussock.poses import Pose
+from tussock.quantities import Positive, Triple
 from tussock.settings import Settings, read_toml
 
 __all__ = ["DriveSettings", "load_drive_settings"]
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
 class DriveSettings(Settings):
     vehicle: Vehicle = Field(default_factory=lambda: load_vehicle("skid-steer"))
     sensors: Suite = Field(default_factory=Suite)
-    mount_m: tuple[Finite, Finite, Finite] = (0.0, 0.0, 2.0)
+    mount_m: Triple = (0.0, 0.0, 2.0)
     """where the LIDAR sits on the body, whose origin is on the ground between the wheels"""
-    mount_deg: tuple[Finite, Finite, Finite] = (0.0, 0.0, 0.0)
+    mount_deg: Triple = (0.0, 0.0, 0.0)
     """its roll, pitch (down positive) and yaw"""
     autonomy: AutonomySettings = AutonomySettings()
-    goal_radius_m: Above = 2.0
+    goal_radius_m: Positive = 2.0
     """how near is there"""
-    time_limit_s: Above = 600.0
-    stuck_s: Above = 30.0
+    time_limit_s: Positive = 600.0
+    stuck_s: Positive = 30.0
     """without coming a metre further, after which the drive ends"""
-    blind_s: Above = 3.0
+    blind_s: Positive = 3.0
     """without a single return, after which the drive ends"""
 
     @field_validator("vehicle", mode="before")

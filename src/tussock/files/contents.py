@@ -22,10 +22,11 @@ from scipy.spatial.transform import Rotation
 
 from tussock.errors import InputError
 from tussock.files.document import Document
-from tussock.frames.columns import COLUMNS, KINDS, Column
+from tussock.frames.columns import COLUMNS, Column
 from tussock.frames.frame import Frame
 from tussock.frames.waveforms import Waveforms
 from tussock.poses import Trajectory
+from tussock.return_modes import ReturnKind
 
 __all__ = ["FIELD_TYPES", "SHARED_FIELDS", "Contents", "Coords", "contents_of", "field_names", "frame_of"]
 
@@ -185,7 +186,7 @@ def _defaults(xyz: NDArray[Any]) -> Fields:
         "true_xyz": np.full((rows, 3), np.nan),
         "return_number": hit,
         "return_count": hit,
-        "return_kind": np.where(hit, KINDS.index("strongest"), KINDS.index("none")),
+        "return_kind": np.where(hit, ReturnKind.STRONGEST, ReturnKind.NONE),
     }
 
 

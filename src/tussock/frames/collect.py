@@ -47,7 +47,7 @@ def collect(
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(rows, out=starts[1:])
     columns = room_for(int(starts[-1]))
-    run_on_threads(_fill, threads, block, starts, keep_misses, fired, slots, tables, Out(**columns))
+    run_on_threads(_fill, threads, _Rows(starts, block, keep_misses), fired, slots, tables, Out(**columns))
     return columns
 
 
@@ -79,18 +79,19 @@ def _size(column: Column, rows: int) -> int:
 Out = NamedTuple("Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
+class _Rows(NamedTuple):
+    """Which rows of the frame the pulses of every block get."""
+
+    starts: Any
+    """first row of every block, and the end, shape (blocks + 1,)"""
+    block: int
+    """pulses of a block"""
+    keep_misses: bool
+
+
 @loop_kernel
-def _fill(
-    worker: int,
-    workers: int,
-    block: int,
-    starts: Any,
-    keep_misses: bool,
-    fired: Any,
-    slots: Any,
-    tables: Any,
-    out: Any,
-) -> None:
+def _fill(worker: int, workers: int, rows: _Rows, fired: Any, slots: Any, tables: Any, out: Any) -> None:
+    starts, block, keep_misses = rows
     pulses = len(fired.lasers)
     for b in range(worker, len(starts) - 1, workers):
         fill_block(starts[b], b * block, min(pulses, (b + 1) * block), keep_misses, fired, slots, tables, out)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COLUMNS", "KINDS", "Column"]
+__all__ = ["COLUMNS", "Column"]
 
 
 class Column(NamedTuple):
@@ -44,13 +44,10 @@ COLUMNS: tuple[Column, ...] = (
     Column("material", "u2", 1, "", "index into the frame's list of materials"),
     Column("return_number", "u1", 1, "", "1 for the pulse's first reported return; 0 where it had none"),
     Column("return_count", "u1", 1, "", "how many returns the pulse reported"),
-    Column("return_kind", "u1", 1, "", "which return this is: see KINDS"),
+    Column("return_kind", "u1", 1, "", "which return this is: see ReturnKind"),
     Column(
         "signal", "f4", 1, "", "signal over noise; over a white wall's at 1 m where no sensitivity is set; NaN: hits"
     ),
     Column("true_speed", "f4", 1, "m/s", "radial speed of what was met, away from the sensor; NaN where nothing was"),
     Column("speed", "f4", 1, "m/s", "radial speed as measured; NaN where the sensor measures none"),
 )
-
-KINDS: tuple[str, ...] = ("none", "strongest", "last", "first", "echo", "second")
-"""names of the values of `return_kind`"""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tussock.frames.waveforms import Components, Waveforms
-from tussock.kernels import kernel, loop_kernel
+from tussock.kernels import inline_kernel, kernel, loop_kernel
 from tussock.threads import resolve_threads, run_on_threads
 
 __all__ = ["decompose"]
@@ -155,16 +155,23 @@ def _refine(samples: Any, count: int, fit: Any) -> None:
                 return
 
 
+@inline_kernel
+def _left_over(samples: Any, count: int, parameters: Any, i: int) -> float:
+    """What the components have too much at sample ``i``."""
+    rest = -float(samples[i])
+    for c in range(count):
+        z = (i - parameters[3 * c + 1]) / parameters[3 * c + 2]
+        if -8.0 < z < 8.0:
+            rest += parameters[3 * c] * math.exp(-0.5 * z * z)
+    return rest
+
+
 @loop_kernel
 def _misfit(samples: Any, count: int, parameters: Any) -> float:
     """Sum of the squares of what the components leave over."""
     total = 0.0
     for i in range(len(samples)):
-        rest = -float(samples[i])
-        for c in range(count):
-            z = (i - parameters[3 * c + 1]) / parameters[3 * c + 2]
-            if -8.0 < z < 8.0:
-                rest += parameters[3 * c] * math.exp(-0.5 * z * z)
+        rest = _left_over(samples, count, parameters, i)
         total += rest * rest
     return total
 
@@ -178,11 +185,7 @@ def _normal_equations(samples: Any, count: int, parameters: Any, gradient: Any, 
         for b in range(n):
             hessian[a, b] = 0.0
     for i in range(len(samples)):
-        rest = -float(samples[i])
-        for c in range(count):
-            z = (i - parameters[3 * c + 1]) / parameters[3 * c + 2]
-            if -8.0 < z < 8.0:
-                rest += parameters[3 * c] * math.exp(-0.5 * z * z)
+        rest = _left_over(samples, count, parameters, i)
         total += rest * rest
         for c in range(count):
             a0, a1, a2 = _slope(i, parameters, c)

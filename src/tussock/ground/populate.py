@@ -136,7 +136,7 @@ def _apart(
     while True:
         i = ((x - centre[0] + size[0] / 2) / cell).astype(np.int64) + 2
         j = ((y - centre[1] + size[1] / 2) / cell).astype(np.int64) + 2
-        count = _throw(x, y, i, j, grid, spacing * spacing, kept, count)
+        count = _throw((x, y), (i, j), grid, spacing * spacing, kept, count)
         tried += max(len(x), 1)
         if count == wanted or tried >= _TRIES * wanted:
             return kept[0, :count], kept[1, :count]
@@ -144,7 +144,9 @@ def _apart(
 
 
 @kernel
-def _throw(x: Any, y: Any, i: Any, j: Any, grid: Any, least: float, kept: Any, count: int) -> int:
+def _throw(places: Any, cells: Any, grid: Any, least: float, kept: Any, count: int) -> int:
+    """Keep what stands at least the root of ``least`` [m²] from all kept before it; how many there are then."""
+    (x, y), (i, j) = places, cells
     for p in range(len(x)):
         if count == kept.shape[1]:
             break

@@ -42,6 +42,7 @@ from tussock.cameras.camera import Camera
 from tussock.errors import InputError
 from tussock.jobs.truth import LABEL_SCHEMES
 from tussock.limits import read_bytes
+from tussock.quantities import Positive
 from tussock.rigs.rig import load_rig
 from tussock.scene_files.scene_file import is_scene_file
 from tussock.scenes.ready import scene_names
@@ -54,7 +55,6 @@ from tussock.worlds.recipe import Recipe, load_recipe
 __all__ = ["Item", "Plan", "load_plan"]
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,40}$")]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Height = Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)]
 
 

@@ -8,7 +8,7 @@ of the whole volume, as if `_PRIOR_PULSES` more had been seen. A second walk fin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,16 @@ __all__ = ["Method", "fit_volumes"]
 Method = Literal["voxels", "two-means", "growing"]
 
 _PRIOR_PULSES = 1.0
+
+
+class FitOptions(TypedDict, total=False):
+    """What `fit_volumes` can be told beside the size; who calls it for others hands it on."""
+
+    method: Method
+    tau: float
+    plain: bool
+    box: Sequence[float] | None
+    threads: int | None
 
 
 def fit_volumes(

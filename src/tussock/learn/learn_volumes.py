@@ -6,17 +6,18 @@ Dead lasers are left out, the size is chosen where none is given, and what the p
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from tussock.errors import InputError
 from tussock.learn.dead_lasers import dead_rings
-from tussock.learn.fit_volumes import Method, fit_volumes
+from tussock.learn.fit_volumes import FitOptions, fit_volumes
 from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.scene.volumes import DEFAULT_TAU, Volumes
+from tussock.scene.volumes import Volumes
 
 __all__ = ["LearningWarning", "learn_volumes"]
 
@@ -33,12 +34,8 @@ def learn_volumes(
     pulses: MeasuredPulses,
     *,
     voxel: float | None = None,
-    method: Method = "voxels",
-    tau: float = DEFAULT_TAU,
-    plain: bool = False,
-    box: Sequence[float] | None = None,
-    threads: int | None = None,
     say: Callable[[str], None] = _warn,
+    **fitting: Unpack[FitOptions],
 ) -> Volumes:
     """Volumes from pulses, in the pulses' own frame; ``voxel`` [m] is chosen by held-out pulses unless given.
 
@@ -49,8 +46,8 @@ def learn_volumes(
     dead = dead_rings(pulses)
     used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses
     if voxel is None:
-        voxel = choose_voxel(used, method=method, tau=tau, plain=plain, box=box, threads=threads)
-    volumes = fit_volumes(used, voxel=voxel, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        voxel = choose_voxel(used, **fitting)
+    volumes = fit_volumes(used, voxel=voxel, **fitting)
     if volumes.meta["lone_returns"] == len(volumes):
         raise InputError(f"voxel: every voxel holds one point only, got {voxel:g} m; use larger voxels")
     if len(dead):

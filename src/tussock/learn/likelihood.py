@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
-from tussock.learn.fit_volumes import Method, fit_volumes
+from tussock.learn.fit_volumes import FitOptions, fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
 from tussock.randomness import Purpose
 from tussock.sampler import Sampler
-from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Volumes
+from tussock.scene.volumes import WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk
@@ -50,33 +51,22 @@ def log_likelihood(
         elsewhere = pulses.hit & ~pulses.inside(box)
         ranges, ends = np.where(elsewhere, np.nan, ranges), np.where(elsewhere, ranges, ends)
     sums = np.zeros((len(pulses) + _BLOCK - 1) // _BLOCK)
-    run_on_threads(
-        _likelihood, resolve_threads(threads), gaussians_of([volumes]), pulses.origins - np.asarray(volumes.origin),
-        pulses.directions, ranges, ends, pulses.reach, sums,
-    )  # fmt: skip
+    rays = rays_of_pulses(pulses, volumes.origin)._replace(ranges=ranges)
+    run_on_threads(_likelihood, resolve_threads(threads), gaussians_of([volumes]), rays, ends, sums)
     return float(sums.sum() / len(pulses))
 
 
 @kernel
-def _likelihood(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, ends: Any, reach: float,
-    sums: Any,
-) -> None:  # fmt: skip
-    _likelihood_all(worker, workers, gaussians, origins, directions, ranges, ends, reach, sums, new_walk())
+def _likelihood(worker: int, workers: int, gaussians: Any, rays: PulseRays, ends: Any, sums: Any) -> None:
+    _likelihood_all(worker, workers, gaussians, rays, ends, sums, new_walk())
 
 
 @kernel
 def _likelihood_all(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, ends: Any, reach: float,
-    sums: Any, walk: Any,
-) -> None:  # fmt: skip
-    gaussians, walk, origins, directions = (
-        borrowed(gaussians),
-        borrowed(walk),
-        borrowed(origins),
-        borrowed(directions),
-    )
-    ranges, ends, sums = borrowed(ranges), borrowed(ends), borrowed(sums)
+    worker: int, workers: int, gaussians: Any, rays: PulseRays, ends: Any, sums: Any, walk: Any
+) -> None:
+    gaussians, walk, ends, sums = borrowed(gaussians), borrowed(walk), borrowed(ends), borrowed(sums)
+    origins, directions, ranges, reach = borrowed(rays)
     for block in range(worker, len(sums), workers):
         total = 0.0
         for b in range(block * _BLOCK, min((block + 1) * _BLOCK, len(ranges))):
@@ -112,19 +102,18 @@ def _likelihood_all(
 def choose_voxel(
     pulses: MeasuredPulses,
     *,
-    method: Method = "voxels",
-    tau: float = DEFAULT_TAU,
-    plain: bool = False,
-    box: Sequence[float] | None = None,
     seed: int = 0,
-    threads: int | None = None,
     tried: Callable[[float, float], None] | None = None,
+    **fitting: Unpack[FitOptions],
 ) -> float:
     """The side of a voxel [m] that foretells held-out pulses best; ``tried`` is told every size and its likelihood.
+
+    The other options are those of `tussock.learn.fit_volumes.fit_volumes`.
 
     Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
     the first was the best, they grow from there in the same way.
     """
+    box, threads = fitting.get("box"), fitting.get("threads")
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
     if len(pulses) > _ENOUGH:
         pulses = pulses.select(np.sort(chance.permutation(len(pulses))[:_ENOUGH]))
@@ -135,7 +124,7 @@ def choose_voxel(
     training, test = pulses.select(~held), pulses.select(held)
 
     def foretold(size: float) -> float:
-        volumes = fit_volumes(training, voxel=size, method=method, tau=tau, plain=plain, box=box, threads=threads)
+        volumes = fit_volumes(training, voxel=size, **fitting)
         likelihood = log_likelihood(volumes, test, box=box, threads=threads)
         if tried is not None:
             tried(size, likelihood)

@@ -7,7 +7,7 @@ what is counted is what will be sampled. Pulses are walked in parallel.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
+from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.ray import ray_in_row
@@ -43,18 +44,7 @@ def count_pulses(
     volumes, shells = gaussians.shells.shape
     passed = np.zeros((workers, volumes, shells + 1), np.uint32)
     ended = np.zeros((workers, volumes, shells + 1), np.uint32)
-    run_on_threads(
-        _count,
-        workers,
-        gaussians,
-        pulses.origins,
-        pulses.directions,
-        pulses.ranges,
-        labels,
-        pulses.reach,
-        passed,
-        ended,
-    )
+    run_on_threads(_count, workers, gaussians, rays_of_pulses(pulses), labels, (passed, ended))
     for more in range(1, workers):
         passed[0] += passed[more]
         ended[0] += ended[more]
@@ -62,25 +52,15 @@ def count_pulses(
 
 
 @kernel
-def _count(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    passed: Any, ended: Any,
-) -> None:  # fmt: skip
-    _count_all(worker, workers, gaussians, origins, directions, ranges, labels, reach, passed, ended, new_walk())
+def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, labels: Any, counts: Any) -> None:
+    _count_all(worker, workers, gaussians, rays, labels, counts, new_walk())
 
 
 @kernel
-def _count_all(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    passed: Any, ended: Any, walk: Any,
-) -> None:  # fmt: skip
-    gaussians, walk, origins, directions = (
-        borrowed(gaussians),
-        borrowed(walk),
-        borrowed(origins),
-        borrowed(directions),
-    )
-    ranges, labels, passed, ended = borrowed(ranges), borrowed(labels), borrowed(passed), borrowed(ended)
+def _count_all(worker: int, workers: int, gaussians: Any, rays: PulseRays, labels: Any, counts: Any, walk: Any) -> None:
+    gaussians, walk, labels = borrowed(gaussians), borrowed(walk), borrowed(labels)
+    origins, directions, ranges, reach = borrowed(rays)
+    passed, ended = borrowed(counts)
     listing = gaussians.cells.listing[0]
     edges2 = gaussians.edges2
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
@@ -121,10 +101,8 @@ def closure_of(
     workers = min(threads, _MOST_COPIES)
     expected = np.zeros((workers, len(gaussians.means)), np.int64)
     observed = np.zeros((workers, len(gaussians.means)), np.int64)
-    run_on_threads(
-        _escape, workers, gaussians, pulses.origins, pulses.directions, pulses.ranges, labels, pulses.reach,
-        without_own, expected, observed,
-    )  # fmt: skip
+    owners = Owners(labels, without_own)
+    run_on_threads(_escape, workers, gaussians, rays_of_pulses(pulses), owners, (expected, observed))
     would, did = expected.sum(0) / _UNIT, observed.sum(0)
     usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
     for around in _around(gaussians):
@@ -155,25 +133,28 @@ def _shrunk(
     return share[groups]
 
 
+class Owners(NamedTuple):
+    """Which volume's each return is, and what that volume would be without it."""
+
+    labels: NDArray[np.int64]
+    """the volume of each return, −1 for none, shape (n,)"""
+    without_own: NDArray[np.float32]
+    """what a pulse's own volume's permeability is multiplied with, shape (volumes, shells)"""
+
+
 @kernel
-def _escape(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    without_own: Any, expected: Any, observed: Any,
-) -> None:  # fmt: skip
-    _escape_all(
-        worker, workers, gaussians, origins, directions, ranges, labels, reach, without_own, expected, observed,
-        new_walk(),
-    )  # fmt: skip
+def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any) -> None:
+    _escape_all(worker, workers, gaussians, rays, owners, sums, new_walk())
 
 
 @kernel
 def _escape_all(
-    worker: int, workers: int, gaussians: Any, origins: Any, directions: Any, ranges: Any, labels: Any, reach: float,
-    without_own: Any, expected: Any, observed: Any, walk: Any,
-) -> None:  # fmt: skip
-    gaussians, walk, origins, directions = borrowed(gaussians), borrowed(walk), borrowed(origins), borrowed(directions)
-    ranges, labels, expected, observed = borrowed(ranges), borrowed(labels), borrowed(expected), borrowed(observed)
-    without_own = borrowed(without_own)
+    worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any, walk: Any
+) -> None:
+    gaussians, walk = borrowed(gaussians), borrowed(walk)
+    origins, directions, ranges, reach = borrowed(rays)
+    labels, without_own = borrowed(owners)
+    expected, observed = borrowed(sums)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             ray = ray_in_row(origins, directions, b, reach)

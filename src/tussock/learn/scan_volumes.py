@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.pulse_rays import PulseRays
 from tussock.randomness import Chance, Purpose, chance_of, check_seed, random_words
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
@@ -48,28 +49,23 @@ def simulate_ranges(
     """Range [m] (NaN: none within ``reach``) and volume (−1: none) of rays (n, 3), both of shape (n,)."""
     ranges = np.empty(len(directions))
     met = np.empty(len(directions), np.int64)
-    run_on_threads(
-        _fire, resolve_threads(threads), tables, np.ascontiguousarray(origins, np.float64),
-        np.ascontiguousarray(directions, np.float64), float(reach), chance_of(check_seed(seed), frame), ranges, met,
-    )  # fmt: skip
+    rays = PulseRays(
+        np.ascontiguousarray(origins, np.float64), np.ascontiguousarray(directions, np.float64), ranges, float(reach)
+    )
+    run_on_threads(_fire, resolve_threads(threads), tables, rays, chance_of(check_seed(seed), frame), met)
     return ranges, met
 
 
 @kernel
-def _fire(
-    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, chance: Chance,
-    ranges: Any, met: Any,
-) -> None:  # fmt: skip
-    _fire_all(worker, workers, tables, origins, directions, reach, chance, ranges, met, new_walk())
+def _fire(worker: int, workers: int, tables: Any, rays: PulseRays, chance: Chance, met: Any) -> None:
+    _fire_all(worker, workers, tables, rays, chance, met, new_walk())
 
 
 @kernel
-def _fire_all(
-    worker: int, workers: int, tables: Any, origins: Any, directions: Any, reach: float, chance: Chance,
-    ranges: Any, met: Any, walk: Any,
-) -> None:  # fmt: skip
-    tables, walk, origins, directions = borrowed(tables), borrowed(walk), borrowed(origins), borrowed(directions)
-    ranges, met = borrowed(ranges), borrowed(met)
+def _fire_all(worker: int, workers: int, tables: Any, rays: PulseRays, chance: Chance, met: Any, walk: Any) -> None:
+    """Fill in the ranges of the rays, and the volume that each met."""
+    tables, walk, met = borrowed(tables), borrowed(walk), borrowed(met)
+    origins, directions, ranges, reach = borrowed(rays)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for p in range(first, min(first + _BLOCK, len(ranges))):
             ray = ray_in_row(origins, directions, p, reach)

@@ -9,43 +9,54 @@ blades, are left out.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tussock.arrays import FloatArray
 from tussock.scene.sizes import between, whole
 
-__all__ = ["blade_triangles", "blades"]
+__all__ = ["BladeShape", "blades"]
 
 
 _KEEL = 0.35
 """depth of the fold as a share of half the width"""
 
 
-def blade_triangles(segments: int, *, folded: bool, tip: float = 0.0) -> int:
-    """Triangles of one blade."""
-    strips = 2 if folded else 1
-    return strips * (2 * segments - (0 if tip > 0 else 1))
+class BladeShape(NamedTuple):
+    """How a blade is made of triangles."""
+
+    segments: int
+    """along it"""
+    folded: bool = True
+    """with a keel"""
+    tip: float = 0.0
+    """width of the tip as a share of the width, 0 for a point"""
+
+    @property
+    def triangles(self) -> int:
+        """of one blade"""
+        return (2 if self.folded else 1) * (2 * self.segments - (0 if self.tip > 0 else 1))
 
 
 def blades(
     roots: ArrayLike,
+    shape: BladeShape,
     *,
     heights: ArrayLike,
     widths: ArrayLike,
     headings: ArrayLike,
     leans: ArrayLike,
     bends: ArrayLike,
-    segments: int,
-    folded: bool = True,
-    tip: float = 0.0,
 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Vertices (k, 3) [m] and triangles (m, 3) of n blades; the triangles of a blade follow one another.
 
     ``roots`` (n, 3) [m]; ``heights`` (n,) [m] of the highest point above the root; ``widths`` (n,) [m] at the
     root; ``headings`` (n,) [rad], where the blade leans to, counter-clockwise from x; ``leans`` and ``bends``
-    (n,) [rad]; ``tip``: width of the tip as a share of the width, 0 for a point.
+    (n,) [rad].
     """
+    segments, folded, tip = shape
     whole("blade segments", segments, 1)
     between("blade tip", tip, 0.0, 1.0)
     root = np.asarray(roots, float)

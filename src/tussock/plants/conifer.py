@@ -10,13 +10,15 @@ Left out: cones, dead lower branches, broken tops.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.arrays import FloatArray
 from tussock.plants.crowns import ROOT, Habit
 from tussock.plants.needles import NEEDLE_AREA, NEEDLE_TRIANGLES, needle_shapes
-from tussock.plants.stems import Stems, fitted, grow, sprout, thinned, tubes
+from tussock.plants.stems import Growth, Stems, fitted, grow, sprout, thinned, tubes
 from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, whole
@@ -52,9 +54,8 @@ def conifer(
     rng = chance("conifer", seed)
 
     fine = triangles >= 30_000
-    whorls = int(np.clip(triangles / 1_500, 8, 34))
-    shoots = max(100, (triangles - 3_000) // 40)
-    orders = _skeleton(height, crown_radius, base, girth, whorls, shoots, fine=fine, rng=rng)
+    detail = _Detail(int(np.clip(triangles / 1_500, 8, 34)), max(100, (triangles - 3_000) // 40), fine)
+    orders = _skeleton(height, crown_radius, base, girth, detail, rng)
     orders[-1] = thinned(orders[-1], 0.15 * area)
     sides = (10, 4, 3) if fine else (6, 3, 3)
     wood_triangles = sum(2 * n * len(o.points) * (o.points.shape[1] - 1) for o, n in zip(orders, sides, strict=True))
@@ -69,21 +70,22 @@ def conifer(
     return Mesh.joined(parts)
 
 
-def _skeleton(
-    height: float,
-    radius: float,
-    base: float,
-    girth: float,
-    whorls: int,
-    shoots: int,
-    *,
-    fine: bool,
-    rng: Sampler,
-) -> list[Stems]:
+class _Detail(NamedTuple):
+    """How much of a tree is made for its triangles."""
+
+    whorls: int
+    shoots: int
+    fine: bool
+
+
+def _skeleton(height: float, radius: float, base: float, girth: float, detail: _Detail, rng: Sampler) -> list[Stems]:
+    whorls, shoots, fine = detail
     root = np.array([[0.0, 0.0, -ROOT * height]])
     up = [[0.0, 0.0, 1.0]]
     whole_length = (1 + ROOT) * height
-    trunk = grow(root, up, lengths=whole_length, radii=[girth], taper=0.04, segments=12, wander=0.02, rise=0.5, rng=rng)
+    trunk = grow(
+        root, up, Growth(taper=0.04, segments=12, wander=0.02, rise=0.5), lengths=whole_length, radii=[girth], rng=rng
+    )
 
     # Whorls lie closer towards the top, where the tree is young.
     share = np.repeat(1 - (1 - np.linspace(0, 0.97, whorls)) ** 0.9, _A_WHORL)
@@ -102,12 +104,9 @@ def _skeleton(
     branches = grow(
         starts,
         directions,
+        Growth(taper=0.25, segments=5 if fine else 2, wander=0.12, rise=0.25),
         lengths=reach,
         radii=np.clip(0.018 * reach, 0.004, 0.35 * girth),
-        taper=0.25,
-        segments=5 if fine else 2,
-        wander=0.12,
-        rise=0.25,
         rng=rng,
     )
     at = sprout(branches, shoots, first=0.12, down=1.0, spread=0.15, rng=rng)
@@ -118,12 +117,9 @@ def _skeleton(
     young = grow(
         at.starts,
         flat,
+        Growth(taper=0.5, segments=2 if fine else 1, wander=0.15, rise=-0.25),
         lengths=own * rng.uniform(0.7, 1.1, shoots),
         radii=np.clip(0.5 * at.radii, 0.0015, 0.006),
-        taper=0.5,
-        segments=2 if fine else 1,
-        wander=0.15,
-        rise=-0.25,
         rng=rng,
     )
     return [trunk, branches, young]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tussock.plants.blades import BladeShape
 from tussock.plants.blades import blades as blade_shapes
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import between, chance, positive, whole
@@ -56,13 +57,12 @@ def grass_tile(
     heights = height * rng.uniform(0.65, 1.35, n)
     vertices, triangles = blade_shapes(
         np.stack([x, y, np.full(n, -sunk)], 1),
+        BladeShape(segments, folded),
         heights=heights + sunk,
         widths=width * rng.uniform(0.75, 1.25, n),
         headings=rng.uniform(0, 2 * np.pi, n),
         leans=lean * rng.uniform(0, 2, n),
         bends=bend * rng.uniform(0.2, 1.8, n),
-        segments=segments,
-        folded=folded,
     )
     dry = np.zeros(n, np.uint16)
     dry[: round(dead * n)] = 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from tussock.arrays import FloatArray
 from tussock.kernels import inline_kernel, kernel
-from tussock.plants.stems import Stems, across, grow, sprout
+from tussock.plants.stems import Growth, Stems, across, grow, sprout
 from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, positive, whole
@@ -81,12 +81,9 @@ def _skeleton(radius: float, rng: Sampler) -> list[Stems]:
         return grow(
             at.starts,
             flat,
+            Growth(taper=0.2, segments=9, wander=0.55, rise=-0.25),
             lengths=radius * rng.uniform(*reach, count) * (1.1 - 0.7 * at.fractions),
             radii=np.maximum(0.55 * at.radii, 0.0012 * radius),
-            taper=0.2,
-            segments=9,
-            wander=0.55,
-            rise=-0.25,
             rng=rng,
         )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tussock.plants.foliage import foliage, reach_to_egg
 from tussock.plants.leaves import LEAF_AREA, LEAF_TRIANGLES
-from tussock.plants.stems import Stems, fitted, grow, sprout, thinned, tubes
+from tussock.plants.stems import Growth, Stems, fitted, grow, sprout, thinned, tubes
 from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, positive, whole
@@ -75,12 +75,9 @@ def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: Sampler
     main = grow(
         root,
         towards,
+        Growth(taper=0.3, segments=8, wander=0.15, rise=0.15),
         lengths=(reach + 0.2 * height) * rng.uniform(0.80, 0.92, stems),
         radii=0.012 * height * rng.uniform(0.7, 1.2, stems),
-        taper=0.3,
-        segments=8,
-        wander=0.15,
-        rise=0.15,
         rng=rng,
     )
     count = max(2 * stems, twigs // 5)
@@ -89,29 +86,23 @@ def _skeleton(height: float, radius: float, stems: int, twigs: int, rng: Sampler
     branches = grow(
         at.starts,
         at.directions,
+        Growth(taper=0.4, segments=3, wander=0.4, rise=0.2),
         lengths=np.clip(
             0.4 * main.lengths[at.parents] * (1.1 - 0.6 * at.fractions),
             0.06 * radius,
             np.maximum(0.9 * room, 0.08 * radius),
         ),
         radii=np.clip(0.5 * at.radii, 0.0012 * height, 0.008 * height),
-        taper=0.4,
-        segments=3,
-        wander=0.4,
-        rise=0.2,
         rng=rng,
     )
     at = sprout(branches, twigs, first=0.2, down=0.8, spread=0.25, rng=rng)
     young = grow(
         at.starts,
         at.directions,
+        Growth(taper=0.5, segments=1, wander=0.3, rise=0.0),
         lengths=np.clip(0.4 * branches.lengths[at.parents], 0.05 * radius, 0.18 * radius)
         * rng.uniform(0.6, 1.2, twigs),
         radii=np.clip(0.6 * at.radii, 0.0006 * height, 0.002 * height),
-        taper=0.5,
-        segments=1,
-        wander=0.3,
-        rise=0.0,
         rng=rng,
     )
     return [main, branches, young]

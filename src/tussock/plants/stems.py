@@ -10,6 +10,7 @@ child starts inside its parent.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from tussock.arrays import FloatArray
 from tussock.sampler import Sampler
 
-__all__ = ["Sprouts", "Stems", "fitted", "grow", "sprout", "thinned", "tubes"]
+__all__ = ["Growth", "Sprouts", "Stems", "fitted", "grow", "sprout", "thinned", "tubes"]
 
 
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
@@ -54,23 +55,23 @@ class Sprouts:
     """of the parent there [m], shape (n,)"""
 
 
-def grow(
-    starts: ArrayLike,
-    directions: ArrayLike,
-    *,
-    lengths: ArrayLike,
-    radii: ArrayLike,
-    taper: float,
-    segments: int,
-    wander: float,
-    rise: float,
-    rng: Sampler,
-) -> Stems:
-    """Stems from ``starts`` (n, 3) [m] along ``directions`` (n, 3), ``lengths`` (n,) and ``radii`` (n,) [m].
+class Growth(NamedTuple):
+    """How the stems of one order grow."""
 
-    ``taper``: radius of the tip as a share of the radius; ``wander`` and ``rise``: how much the direction
-    changes over the whole length, by chance and upwards (negative: drooping), as a share of a unit vector.
-    """
+    taper: float
+    """radius of the tip as a share of the radius"""
+    segments: int
+    wander: float
+    """how much the direction changes over the whole length, by chance, as a share of a unit vector"""
+    rise: float
+    """the same, upwards; negative: drooping"""
+
+
+def grow(
+    starts: ArrayLike, directions: ArrayLike, growth: Growth, *, lengths: ArrayLike, radii: ArrayLike, rng: Sampler
+) -> Stems:
+    """Stems from ``starts`` (n, 3) [m] along ``directions`` (n, 3), ``lengths`` (n,) and ``radii`` (n,) [m]."""
+    taper, segments, wander, rise = growth
     at = np.asarray(starts, float)
     towards = np.asarray(directions, float)
     n = len(at)

@@ -17,7 +17,7 @@ import numpy as np
 from tussock.plants.crowns import ROOT, Habit
 from tussock.plants.foliage import foliage, reach_to_egg
 from tussock.plants.leaves import LEAF_AREA, LEAF_TRIANGLES
-from tussock.plants.stems import Stems, fitted, grow, sprout, tubes
+from tussock.plants.stems import Growth, Stems, fitted, grow, sprout, tubes
 from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, whole
@@ -86,12 +86,9 @@ def _skeleton(
     trunk = grow(
         root,
         [[0.0, 0.0, 1.0]],
+        Growth(taper=0.18, segments=14 if fine else 7, wander=0.10, rise=0.3),
         lengths=0.86 * height,
         radii=[girth],
-        taper=0.18,
-        segments=14 if fine else 7,
-        wander=0.10,
-        rise=0.3,
         rng=rng,
     )
     flare = 1 + 0.45 * np.exp(-np.linspace(0, 1, trunk.radii.shape[1]) * 16)
@@ -106,12 +103,9 @@ def _skeleton(
     limbs = grow(
         at.starts,
         lifted,
+        Growth(taper=0.15, segments=10 if fine else 4, wander=0.35, rise=0.25),
         lengths=reach * rng.uniform(0.78, 1.0, _LIMBS),
         radii=np.minimum(0.62 * at.radii, 0.045 * reach),
-        taper=0.15,
-        segments=10 if fine else 4,
-        wander=0.35,
-        rise=0.25,
         rng=rng,
     )
 
@@ -122,12 +116,9 @@ def _skeleton(
     branches = grow(
         at.starts,
         at.directions,
+        Growth(taper=0.25, segments=6 if fine else 2, wander=0.45, rise=0.2),
         lengths=np.clip(own, 0.05 * crown_radius, np.maximum(room, 0.08 * crown_radius)),
         radii=np.clip(0.55 * at.radii, 0.004, 0.05),
-        taper=0.25,
-        segments=6 if fine else 2,
-        wander=0.45,
-        rise=0.2,
         rng=rng,
     )
 
@@ -136,12 +127,9 @@ def _skeleton(
     young = grow(
         at.starts,
         at.directions,
+        Growth(taper=0.4, segments=3 if fine else 1, wander=0.4, rise=-0.15),
         lengths=own * rng.uniform(0.6, 1.2, twigs),
         radii=np.clip(0.6 * at.radii, 0.002, 0.006),
-        taper=0.4,
-        segments=3 if fine else 1,
-        wander=0.4,
-        rise=-0.15,
         rng=rng,
     )
     return [trunk, limbs, branches, young]

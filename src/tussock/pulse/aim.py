@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tussock.elementary import exponential
+from tussock.elementary import cosine_of_turns, exponential, sine_of_turns
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
-from tussock.pulse.tables import Firing, PoseTable
+from tussock.pulse.tables import Firing, PoseTable, Spot
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
@@ -21,6 +21,7 @@ __all__ = [
 
 _POINTING = int(Purpose.POINTING)
 _BEAM_SAMPLE = int(Purpose.BEAM_SAMPLE)
+_STENCIL, _ROUND = int(Spot.STENCIL), int(Spot.ROUND)
 AIM_ROWS, POSE_ROWS = 13, 12
 
 
@@ -56,7 +57,7 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
     if len(poses.times) > 1 or len(firing.origins) > 1:
         aim_origins(firing, first, turn, aim)
     wander = firing.pointing_sigma > np.float32(0.0)
-    spread = len(firing.stencil) > 1 or wander or firing.spot != 0
+    spread = len(firing.stencil) > 1 or wander or firing.spot != _STENCIL
     for l in range(LANES):
         p = min(first + l, last)
         aim[12 * LANES + l] = min(firing.offsets[p] / firing.period, 1.0)
@@ -194,13 +195,20 @@ def stand(poses: PoseTable, turn: Array) -> None:
             turn[(9 + i) * LANES + l] = poses.positions[0, i]
 
 
+class _Lot(NamedTuple):
+    """Sixteen pulses from ``first`` on, and the chance of their frame."""
+
+    first: int
+    chance: Chance
+
+
 @inline_kernel
 def load_lanes(
     packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real, weights: Array
 ) -> None:  # fmt: skip
     """Fill the packet with sub-ray ``k`` of every lane, up to ``reach`` [m]; ``weights`` get what each carries."""
-    if firing.spot != 0:
-        _load_drawn(packet, aim, firing, k, first, chance, reach, weights)
+    if firing.spot != _STENCIL:
+        _load_drawn(packet, aim, firing, k, _Lot(first, chance), reach, weights)
     else:
         c0, c1, c2 = firing.stencil[k, 0], firing.stencil[k, 1], firing.stencil[k, 2]
         for l in range(LANES):
@@ -210,11 +218,9 @@ def load_lanes(
 
 
 @loop_kernel
-def _load_drawn(
-    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real, weights: Array
-) -> None:  # fmt: skip
+def _load_drawn(packet: Packet, aim: Array, firing: Firing, k: int, lot: _Lot, reach: Real, weights: Array) -> None:
     for l in range(LANES):
-        words = random_words(chance, first + l, k, _BEAM_SAMPLE)
+        words = random_words(lot.chance, lot.first + l, k, _BEAM_SAMPLE)
         h, w = drawn_place(firing, words[0], words[1])
         weights[l] = firing.weights[k] * exponential(-firing.fall * (h * h + w * w))
         load_ray(packet, l, ray_through(_axes_at(aim, l), firing, h, w, reach), NOTHING)
@@ -246,9 +252,9 @@ def stencil_ray(axes: Axes, c0: Real, c1: Real, c2: Real, reach: Real) -> Ray:
 def drawn_place(firing: Firing, word0: Whole, word1: Whole) -> tuple[Real, Real]:
     """A place on the unit spot, drawn evenly from two random words."""
     u, v = uniform(word0), uniform(word1)
-    if firing.spot == 1:
-        radius, angle = np.float32(math.sqrt(u)), np.float32(2.0 * math.pi) * v
-        return radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+    if firing.spot == _ROUND:
+        radius = np.float32(math.sqrt(u))  # the inverse CDF of the distance from the middle, r²
+        return radius * cosine_of_turns(v), radius * sine_of_turns(v)
     return np.float32(2.0) * u - np.float32(1.0), np.float32(2.0) * v - np.float32(1.0)
 
 

@@ -21,7 +21,7 @@ from tussock.pulse.tables import Heard, Hits, Receiving, Scanning, Slots
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
 from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks
-from tussock.signal.echoes import ECHOES, find_echoes
+from tussock.signal.echoes import ECHOES, LaneHits, Resolution, find_echoes
 from tussock.signal.folding import folded
 from tussock.signal.intensity import reported_intensity
 from tussock.signal.range_noise import deviate, noisy_range, quantised, range_sigma
@@ -76,10 +76,8 @@ def _find(receiving: Receiving, used: int, lanes: int, hits: Hits, heard: Heard)
     for l in range(lanes):
         span = gathered.furthest[l] - gathered.nearest[l]
         if span > SINGLE * sigma:
-            find_echoes(
-                hits.ranges, hits.energies, used, l, gathered.nearest[l], gathered.furthest[l], sigma,
-                receiving.listening.separation, heard.pulse_hits, echoes,
-            )  # fmt: skip
+            given = LaneHits(hits.ranges, hits.energies, used, gathered.nearest[l], gathered.furthest[l])
+            find_echoes(given, l, Resolution(sigma, receiving.listening.separation), heard.pulse_hits, echoes)
         elif span > COMPACT * sigma:
             echoes.paths[0, l], echoes.peaks[0, l] = peaks.paths[l], peaks.heights[l]
 

@@ -6,7 +6,7 @@ Pulses go through in groups of sixteen, one a lane of Embree's packets, in firin
     load      one sub-ray of every lane into the packet
     trace     the nearest surface, among what stands and what moves, or the volume in front of it
     scatter   what comes back from it
-    respond   scattered ranges, and what stands behind, where the surface stands for a plant
+    respond   spread ranges, and what stands behind, where the surface stands for a plant
     follow    what goes on from mirrors and glass
     listen    which echoes the hits make, what is measured of each, and which are reported
               (or receive: the same for hits one by one)

@@ -33,7 +33,7 @@ def receive_lanes(scanning: Scanning, first: int, used: int, hits: Hits, chosen:
     for choice in range(slots.range.shape[1]):
         kind = _choose(receiving, hits.ranges[:used], hits.energies[:used], chosen, rays, choice)
         if receiving.ray_sigma > np.float32(0.0) and _draws_differ(chosen, choice):
-            _draw(receiving, chance, first, chosen)
+            _sample_noise(receiving, chance, first, chosen)
         if receiving.dropout > np.float32(0.0):
             _drop(receiving, chance, first, chosen)
         _measure(receiving, lasers, first, lanes, chosen)
@@ -91,7 +91,7 @@ def _draws_differ(chosen: Chosen, choice: int) -> bool:
 
 
 @inline_kernel
-def _draw(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
+def _sample_noise(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
     """The range noise of every lane."""
     words = chosen.words
     for l in range(LANES):  # on its own, this loop becomes vector code

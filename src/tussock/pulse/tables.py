@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,17 @@ __all__ = [
 ]  # fmt: skip
 
 
+class Spot(IntEnum):
+    """Where the sub-rays of a pulse go."""
+
+    STENCIL = 0
+    """to the same places in every pulse"""
+    ROUND = 1
+    """anywhere on a disc or an ellipse, sampled afresh for every pulse"""
+    SQUARE = 2
+    """anywhere on a rectangle, sampled afresh for every pulse"""
+
+
 class Firing(NamedTuple):
     """What leaves the sensor."""
 
@@ -43,7 +55,7 @@ class Firing(NamedTuple):
     fall: np.float32
     """a sub-ray that is drawn carries exp(−fall·ρ²) of its weight, ρ its place between axis and edge; 0: all of it"""
     spot: int
-    """0: the stencil; 1: a round spot, 2: a square spot sampled afresh for every pulse"""
+    """a `Spot`"""
     half_width: np.float32
     """half of the spot one metre ahead [m]"""
     half_height: np.float32
@@ -95,7 +107,7 @@ class Receiving(NamedTuple):
     echoes: bool
     """whether it looks for echoes in the waveform, or at hits one by one"""
     mode: int
-    """place in `tussock.signal.choice.MODES`"""
+    """place in `tussock.return_modes.MODES`"""
     listening: Listening
     window: Window
     min_range: np.float32

@@ -1,4 +1,4 @@
-"""The response of tagged shapes: scattered ranges, and what stands behind as the second return.
+"""The response of tagged shapes: spread ranges, and what stands behind as the second return.
 
 Mattes and Pace (Neya Systems, 2021), section 3. One error a pulse, the same for all its sub-rays. A second ray looks
 for what stands behind the impact, the object that was met excepted: in single-return modes only where the error is
@@ -18,7 +18,7 @@ from tussock.kernels import Array, Real, Whole, inline_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.tables import Hits, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
-from tussock.signal.vegetation import range_error, scattered_range
+from tussock.signal.vegetation import range_error, spread_range
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
 from tussock.trace.ray import Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
@@ -34,7 +34,7 @@ _PATIENCE = 16  # surfaces of the object itself that a second ray is taken throu
 
 @inline_kernel
 def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int, dual: bool) -> None:
-    """Scatter the ranges of row ``k`` where a lane met a shape that responds; the first packet is left as it is."""
+    """Spread the ranges of row ``k`` where a lane met a shape that responds; the first packet is left as it is."""
     packet, second, errors, hits = scratch.packet, scratch.second, scratch.errors, scratch.hits
     tables, receiving = scanning.around.tables, scanning.receiving
     responding = False
@@ -48,7 +48,7 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lane
             responding |= (errors[_MEAN, l] != np.float32(0.0)) | (errors[_SIGMA, l] != np.float32(0.0))
     if not responding:
         return
-    _draw_errors(scanning.chance, first, errors)
+    _sample_errors(scanning.chance, first, errors)
     looking = False
     for l in range(lanes):
         if errors[_MEAN, l] == np.float32(0.0) and errors[_SIGMA, l] == np.float32(0.0):
@@ -61,7 +61,7 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lane
             second.masks[l] = NOTHING
             looking = True
         else:
-            _scatter(scanning, hits, error, np.float32(math.inf), k, l)
+            _spread(scanning, hits, error, np.float32(math.inf), k, l)
     if looking:
         _trace_behind(scanning, packet, second, lanes)
         if len(scanning.around.volumes.model) > 0:
@@ -72,7 +72,7 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lane
 
 
 @inline_kernel
-def _draw_errors(chance: Chance, first: int, errors: Array) -> None:
+def _sample_errors(chance: Chance, first: int, errors: Array) -> None:
     """The range error of every lane; two loops, because each becomes vector code on its own."""
     words = errors.view(np.uint32)
     for l in range(LANES):
@@ -116,21 +116,21 @@ def _trace_behind(scanning: Scanning, packet: Packet, second: Packet, lanes: int
 
 @inline_kernel
 def _settle(scanning: Scanning, scratch: Scratch, error: Real, k: int, l: int, dual: bool) -> None:
-    """The scattered range of lane ``l``, and in modes with several returns what stands behind as one more hit."""
+    """The spread range of lane ``l``, and in modes with several returns what stands behind as one more hit."""
     ray, hit, hits = ray_at(scratch.second, l), hit_at(scratch.second, l), scratch.hits
     found = hit.material >= 0
     behind = hit.distance * scanning.receiving.media.inner if found else np.float32(math.inf)
-    _scatter(scanning, hits, error, behind, k, l)
+    _spread(scanning, hits, error, behind, k, l)
     if dual and found:
         energy = scratch.weights[l] * returned_energy(scanning.around, scanning.receiving, ray, hit, behind)
         add_hit(hits, l, behind, min(energy, hits.energies[k, l]), hit)
 
 
 @inline_kernel
-def _scatter(scanning: Scanning, hits: Hits, error: Real, behind: Real, k: int, l: int) -> None:
+def _spread(scanning: Scanning, hits: Hits, error: Real, behind: Real, k: int, l: int) -> None:
     """Move the hit of lane ``l`` by its range error, and its energy to what it has from there."""
     receiving, before = scanning.receiving, hits.ranges[k, l]
-    after = scattered_range(before, error, behind, receiving.min_range)
+    after = spread_range(before, error, behind, receiving.min_range)
     hits.ranges[k, l] = after
     if receiving.loss_reference > np.float32(0.0) and after > np.float32(0.0):
         hits.energies[k, l] *= (before / after) * (before / after)

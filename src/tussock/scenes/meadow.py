@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.ground.relief import Relief
+from tussock.plants.blades import BladeShape
 from tussock.plants.blades import blades as blade_shapes
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import ground
@@ -29,14 +30,12 @@ def meadow(*, seed: int = 0) -> Scene:
     x, y = rng.uniform(-_SIDE / 2, _SIDE / 2, (2, _BLADES))
     vertices, triangles = blade_shapes(
         np.stack([x, y, relief(x, y) - 0.01], 1),
+        BladeShape(1, folded=False, tip=0.3),
         heights=rng.uniform(0.15, 0.45, _BLADES),
         widths=rng.uniform(0.008, 0.016, _BLADES),
         headings=rng.uniform(0, 2 * np.pi, _BLADES),
         leans=rng.uniform(0, 0.5, _BLADES),
         bends=0.0,
-        segments=1,
-        folded=False,
-        tip=0.3,
     )
     scene = Scene("meadow")
     terrain = ground((_SIDE, _SIDE), cells=(200, 200), heights=relief, material=SURFACES["soil"])

@@ -13,13 +13,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tussock.quantities import Fraction, NotNegative, Positive
+from tussock.return_modes import Mode
 from tussock.settings import Settings
 
-__all__ = ["DetectionLimit", "Detects", "Mode", "Receiver"]
+__all__ = ["DetectionLimit", "Detects", "Receiver"]
 
-Mode = Literal[
-    "strongest", "last", "first", "second", "strongest+last", "first+last", "first+strongest", "strongest+second", "all"
-]
 _OF_HITS = ("strongest", "last", "first", "strongest+last", "all")
 _SHEET = re.compile(r"\s*([\d.]+)\s*%\s*at\s*([\d.]+)\s*m(?:\s+with\s+probability\s+([\d.]+))?\s*")
 

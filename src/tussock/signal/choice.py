@@ -20,18 +20,17 @@ from typing import Any
 import numpy as np
 
 from tussock.kernels import loop_kernel
+from tussock.return_modes import ModeNumber, ReturnKind
 
 __all__ = [
-    "ALL", "FIRST", "KIND_ECHO", "KIND_FIRST", "KIND_LAST", "KIND_SECOND", "KIND_STRONGEST", "LAST", "MODES", "choose",
+    "ALL", "FIRST", "KIND_ECHO", "KIND_FIRST", "KIND_LAST", "KIND_SECOND", "KIND_STRONGEST", "LAST", "choose",
     "pair_of",
 ]  # fmt: skip
 
-MODES = (
-    "strongest", "last", "first", "second", "strongest+last", "first+last", "first+strongest", "strongest+second", "all",
-)  # fmt: skip
-_STRONGEST, LAST, FIRST, _SECOND, _STRONGEST_LAST, _FIRST_LAST, _FIRST_STRONGEST, _STRONGEST_SECOND, ALL = range(9)
-KIND_STRONGEST, KIND_LAST, KIND_FIRST, KIND_ECHO, KIND_SECOND = (np.uint8(kind) for kind in range(1, 6))
-"""places in `tussock.frames.columns.KINDS`"""
+_STRONGEST, LAST, FIRST, _SECOND, _STRONGEST_LAST, _FIRST_LAST, _FIRST_STRONGEST, _STRONGEST_SECOND, ALL = (
+    int(mode) for mode in ModeNumber
+)
+KIND_STRONGEST, KIND_LAST, KIND_FIRST, KIND_ECHO, KIND_SECOND = (np.uint8(kind) for kind in list(ReturnKind)[1:])
 
 
 @loop_kernel

@@ -24,7 +24,7 @@ from tussock.kernels import inline_kernel, loop_kernel
 from tussock.signal.compact import COMPACT, peak_of_moments
 from tussock.signal.waveform import NODES, sample_waveform
 
-__all__ = ["ECHOES", "REACH", "Echoes", "PulseHits", "find_echoes"]
+__all__ = ["ECHOES", "REACH", "Echoes", "LaneHits", "PulseHits", "Resolution", "find_echoes"]
 
 ECHOES = 32
 """the most echoes of a pulse; the weakest give way"""
@@ -66,17 +66,52 @@ class Echoes(NamedTuple):
     """echoes of every lane, shape (lanes,)"""
 
 
-@loop_kernel
-def find_echoes(
-    ranges: Any, energies: Any, used: int, lane: int, nearest: Any, furthest: Any, sigma: Any, separation: Any,
-    hits: Any, out: Any,
-) -> None:  # fmt: skip
-    """The echoes of one pulse into column ``lane`` of ``out``.
+class LaneHits(NamedTuple):
+    """Where the hits of one pulse stand: in the first ``used`` rows of a lane, where the energy is above 0."""
 
-    Its hits are the first ``used`` rows of ``ranges`` [m] and ``energies``, shape (rows, lanes), where the energy is
-    above 0; they lie between ``nearest`` and ``furthest``. Of two echoes nearer to each other than ``separation`` [m]
-    the stronger stays.
-    """
+    ranges: Any
+    """[m], shape (rows, lanes)"""
+    energies: Any
+    """shape (rows, lanes)"""
+    used: int
+    nearest: Any
+    """[m] of the hits"""
+    furthest: Any
+    """[m] of the hits"""
+
+
+class Resolution(NamedTuple):
+    """What a receiver tells apart."""
+
+    sigma: Any
+    """[m] of a pulse"""
+    separation: Any
+    """[m] of two echoes nearer to each other the stronger stays"""
+
+
+class _Stretch(NamedTuple):
+    """Hits ``begin`` to ``end`` of a pulse, and the paths [m] between which they lie."""
+
+    begin: int
+    end: int
+    first: Any
+    last: Any
+    in_order: bool
+
+
+class _Node(NamedTuple):
+    """The waveform at one path."""
+
+    value: Any
+    slope: Any
+    curve: Any
+
+
+@loop_kernel
+def find_echoes(given: LaneHits, lane: int, resolution: Resolution, hits: Any, out: Any) -> None:
+    """The echoes of the pulse in column ``lane``, into the same column of ``out``."""
+    ranges, energies, used, nearest, furthest = given
+    sigma = resolution.sigma
     out.counts[lane] = 0
     count = 0
     if furthest - nearest <= _CLOSE * sigma:
@@ -84,7 +119,7 @@ def find_echoes(
             if energies[k, lane] > _ZERO:
                 hits.paths[count], hits.energies[count], hits.rows[count] = ranges[k, lane], energies[k, lane], k
                 count += 1
-        _echoes_of_run(hits, 0, count, nearest, furthest, False, sigma, separation, lane, out)
+        _echoes_of_stretch(hits, _Stretch(0, count, nearest, furthest, False), resolution, lane, out)
         return
     for k in range(used):
         if energies[k, lane] > _ZERO:
@@ -101,7 +136,8 @@ def find_echoes(
         end = begin + 1
         while end < count and hits.paths[end] - hits.paths[end - 1] <= REACH * sigma:
             end += 1
-        _echoes_of_run(hits, begin, end, hits.paths[begin], hits.paths[end - 1], True, sigma, separation, lane, out)
+        stretch = _Stretch(begin, end, hits.paths[begin], hits.paths[end - 1], True)
+        _echoes_of_stretch(hits, stretch, resolution, lane, out)
         begin = end
 
 
@@ -119,15 +155,14 @@ def _sort(keys: Any, count: int) -> None:
 
 
 @loop_kernel
-def _echoes_of_run(
-    hits: Any, begin: int, end: int, first: Any, last: Any, sorted_: bool, sigma: Any, separation: Any, lane: int,
-    out: Any,
-) -> None:  # fmt: skip
+def _echoes_of_stretch(hits: Any, stretch: _Stretch, resolution: Resolution, lane: int, out: Any) -> None:
     """The echoes of hits that lie between two paths."""
+    begin, end, first, last, sorted_ = stretch
+    sigma, separation = resolution
     paths, slopes = hits.paths, hits.slopes
     per_sigma, span = _ONE / sigma, last - first
     if span <= COMPACT * sigma:
-        _compact_echo(hits, begin, end, first, per_sigma, sigma, separation, lane, out)
+        _compact_echo(hits, stretch, resolution, lane, out)
         return
     cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
     step = span / np.float32(cells)
@@ -151,8 +186,8 @@ def _echoes_of_run(
             falls = (slope > _ZERO or start + j == 1) and slopes[j] <= _ZERO
             bends = slope * slopes[j] > _ZERO and curve * slope < _ZERO and curve * hits.curves[j] < _ZERO
             if start + j > 0 and (falls or bends):
-                share, peak = _peak_between(value, slope, curve, hits.values[j], slopes[j], hits.curves[j],
-                                            step * per_sigma, falls)  # fmt: skip
+                node = _Node(hits.values[j], slopes[j], hits.curves[j])
+                share, peak = _peak_between(_Node(value, slope, curve), node, step * per_sigma, falls)
                 if share >= _ZERO:
                     path = hits.nodes[j] - (_ONE - share) * step
                     _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
@@ -160,10 +195,11 @@ def _echoes_of_run(
 
 
 @inline_kernel
-def _compact_echo(
-    hits: Any, begin: int, end: int, first: Any, per_sigma: Any, sigma: Any, separation: Any, lane: int, out: Any
-) -> None:
+def _compact_echo(hits: Any, stretch: _Stretch, resolution: Resolution, lane: int, out: Any) -> None:
     """The one echo of hits within half a σ, by their moments (`tussock.signal.compact`)."""
+    begin, end, first = stretch.begin, stretch.end, stretch.first
+    sigma, separation = resolution
+    per_sigma = _ONE / sigma
     energy, mean, square, cube, best = _ZERO, _ZERO, _ZERO, _ZERO, begin
     for i in range(begin, end):
         part, depth = hits.energies[i], (hits.paths[i] - first) * per_sigma
@@ -180,16 +216,15 @@ def _compact_echo(
 
 
 @inline_kernel
-def _peak_between(
-    value0: Any, slope0: Any, curve0: Any, value1: Any, slope1: Any, curve1: Any, width: Any, falls: bool
-) -> Any:
+def _peak_between(before: _Node, after: _Node, width: Any, falls: bool) -> Any:
     """Where between two nodes ``width`` σ apart the waveform peaks, 0 to 1, and how high it is there.
 
     p(t) = v₀ + s₀t + ½c₀t² + At³ + Bt⁴ + Ct⁵ has the value, slope and curvature of both nodes. Where the slope does not
     fall through 0 between them (``falls``), it may do so and come back: −1 if it does not.
     """
-    s0, s1, c0, c1 = slope0 * width, slope1 * width, curve0 * width * width, curve1 * width * width
-    rise, gain = value1 - value0 - s0 - _HALF * c0, s1 - s0 - c0
+    s0, s1 = before.slope * width, after.slope * width
+    c0, c1 = before.curve * width * width, after.curve * width * width
+    rise, gain = after.value - before.value - s0 - _HALF * c0, s1 - s0 - c0
     turn = c1 - c0
     a = np.float32(10.0) * rise - np.float32(4.0) * gain + _HALF * turn
     b = np.float32(-15.0) * rise + np.float32(7.0) * gain - turn
@@ -217,7 +252,7 @@ def _peak_between(
         left, right = (t, right) if slope > _ZERO else (left, t)
         better = t - slope / curve if curve < _ZERO else np.float32(-1.0)
         t = better if left <= better <= right else _HALF * (left + right)
-    return t, value0 + t * (s0 + t * (_HALF * c0 + t * (a + t * (b + t * c))))
+    return t, before.value + t * (s0 + t * (_HALF * c0 + t * (a + t * (b + t * c))))
 
 
 @inline_kernel

@@ -7,11 +7,11 @@ back, κ the extinction coefficient [1/m] (3.9/visibility, Koschmieder).
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from tussock.elementary import exponential
 from tussock.kernels import inline_kernel
 
 __all__ = ["after_loss"]
@@ -23,5 +23,5 @@ def after_loss(energy: Any, distance: Any, reference: Any, extinction: Any) -> A
     if reference > np.float32(0.0):
         energy *= (reference / distance) * (reference / distance)
     if extinction > np.float32(0.0):
-        energy *= np.float32(math.exp(np.float32(-2.0) * extinction * distance))
+        energy *= exponential(np.float32(-2.0) * extinction * distance)
     return energy

@@ -10,7 +10,7 @@ from typing import Any
 
 from tussock.kernels import inline_kernel
 
-__all__ = ["range_error", "scattered_range"]
+__all__ = ["range_error", "spread_range"]
 
 
 @inline_kernel
@@ -20,7 +20,7 @@ def range_error(mean: Any, sigma: Any, draw: Any) -> Any:
 
 
 @inline_kernel
-def scattered_range(distance: Any, error: Any, behind: Any, min_range: Any) -> Any:
+def spread_range(distance: Any, error: Any, behind: Any, min_range: Any) -> Any:
     """The range [m] with its error, between ``min_range`` and what is ``behind``; all from the sensor."""
     # A surface nearer than the minimum range stays where it is: it is not seen, and must not become visible.
     return min(max(distance + error, min(min_range, distance)), behind)

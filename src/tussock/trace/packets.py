@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from tussock.kernels import Array, Real, Whole, inline_kernel, kernel
+from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, kernel
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
@@ -35,12 +34,8 @@ NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 
 library()  # the symbols below must be known before a cached kernel is loaded
-_intersect16: Any = types.ExternalFunction(
-    "rtcIntersect16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
-)
-_occluded16: Any = types.ExternalFunction(
-    "rtcOccluded16", types.void(types.uintp, types.uintp, types.uintp, types.uintp)
-)
+_intersect16: Any = from_library(library(), "rtcIntersect16", 4)
+_occluded16: Any = from_library(library(), "rtcOccluded16", 4)
 
 
 class Packet(NamedTuple):

@@ -1,13 +1,14 @@
 """A ray meets volumes: it ends in one of them or gets away.
 
 Deschaud et al. (2012), section IV. Volumes are met in the order in which the ray crosses them; what is left of it
-after each is the product of their permeabilities, each in the shell that the ray passes through. One number a pulse,
-drawn evenly, decides: the ray ends where what is left falls below it, which is the same as deciding anew at every
-volume. A ray that gets away is given back by the closure of the last volume it met. Where it ends, its range is drawn
-from the Gaussian cut along the ray, eqs (2) and (3).
+after each is the product of their permeabilities, each in the shell that the ray passes through: the survival function
+S(k) = ρ₁·…·ρₖ. One uniform number u a pulse decides by the inverse CDF: the ray ends in the first volume k with
+S(k) < u, which has the probability S(k−1) − S(k), as if it were decided anew at every volume. A ray that gets away is
+given back by the closure of the last volume it met. Where it ends, its range is sampled from the Gaussian cut along the
+ray, eqs (2) and (3).
 
 Chance belongs to the pulse, not to the sub-ray: permeability was counted from whole pulses, so all sub-rays of a pulse
-share its luck.
+share u.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ def end_in_volumes(
     closure of the last volume has a say where no other volume lies on the ray, be there sky or a wall behind it: it was
     counted from pulses that met this volume last. ``words`` are the pulse's four random words.
     """
-    luck = (words[0] + 0.5) * 2.0**-32
+    u = (words[0] + 0.5) * 2.0**-32
     left: Real = 1.0
     passed = 0
     found, where, spread = int64(-1), math.inf, 0.0
@@ -188,7 +189,7 @@ def end_in_volumes(
         going = i >= 0
         if shell >= 0:
             left *= gaussians.shells[i, shell] * _SHARE
-            if left < luck:
+            if left < u:
                 found, where, spread, going = i, t, sigma, False
             elif passed < len(met):
                 met[passed] = i
@@ -198,11 +199,11 @@ def end_in_volumes(
     if closed and not open_end:
         closed = not _more_behind(gaussians, model, walk, ray, met[passed - 1])
     if closed:
-        # It ends after all: in one of the volumes on its way, each as likely as before. Its luck, evenly spread from
-        # 0 to what was left, is spread over what was not.
-        luck = left + (1.0 - left) * (luck / left)
+        # It ends after all, in volume k with the probability (S(k−1) − S(k)) / (1 − S(n)). It got away, so u is uniform
+        # on (0, S(n)); stretched to (S(n), 1) it is uniform there, and the inverse CDF is as above.
+        u = left + (1.0 - left) * (u / left)
         k = 0
-        while k < passed - 1 and met_ray[k, 0] >= luck:
+        while k < passed - 1 and met_ray[k, 0] >= u:
             k += 1
         found, where, spread = met[k], met_ray[k, 1], met_ray[k, 2]
     if found >= 0:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.frames.columns import KINDS
+from tussock.return_modes import ReturnKind
 
 __all__ = ["kinds_of_places"]
 
-_STRONGEST, _LAST, _SECOND = (KINDS.index(kind) for kind in ("strongest", "last", "second"))
+_STRONGEST, _LAST, _SECOND = (ReturnKind.STRONGEST, ReturnKind.LAST, ReturnKind.SECOND)
 
 
 def kinds_of_places(kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:

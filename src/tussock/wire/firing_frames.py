@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tussock.frames.columns import COLUMNS, KINDS
+from tussock.frames.columns import COLUMNS
 from tussock.frames.frame import Frame
+from tussock.return_modes import KINDS, ReturnKind
 from tussock.wire.firings import Firings
 
 __all__ = ["frames_of"]
@@ -38,7 +39,7 @@ def _frame(firings: Firings, number: int) -> Frame:
     found = hit[pulse, which]
     ranges, ways = firings.ranges[pulse, which], firings.directions[pulse]
     order = np.cumsum(hit, axis=1)[pulse, which]
-    kinds = np.array([KINDS.index(kind) if kind in KINDS else KINDS.index("echo") for kind in firings.kinds])
+    kinds = np.array([KINDS.index(kind) if kind in KINDS else ReturnKind.ECHO for kind in firings.kinds])
     columns: dict[str, Any] = {
         c.name: np.zeros((len(pulse), c.width) if c.width > 1 else len(pulse), c.dtype) for c in COLUMNS
     }
@@ -55,7 +56,7 @@ def _frame(firings: Firings, number: int) -> Frame:
         "intensity": firings.intensity[pulse, which],
         "return_number": np.where(found, order, 0),
         "return_count": returns[pulse],
-        "return_kind": np.where(found, kinds[which], KINDS.index("none")),
+        "return_kind": np.where(found, kinds[which], ReturnKind.NONE),
     }
     meta = {"pulses": count, "frame": number, "start_s": float(firings.times.min()), "sensor": {"name": firings.sensor}}
     return Frame(**columns, meta=meta)

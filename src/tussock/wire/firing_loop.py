@@ -7,46 +7,63 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.kernels import kernel
 
-__all__ = ["Cycles", "Lasers", "fire"]
-
-Numbers = NDArray[np.float64]
+__all__ = ["Cycles", "FiringColumns", "Lasers", "fire"]
 
 
 class Lasers(NamedTuple):
     """The lasers in the order of firing, each array of shape (lasers,); offsets in metres, angles in radians."""
 
     number: NDArray[np.int64]
-    fires_us: Numbers
-    azimuth: Numbers
-    level: Numbers
-    rise: Numbers
-    back: Numbers
+    fires_us: FloatArray
+    azimuth: FloatArray
+    level: FloatArray
+    rise: FloatArray
+    back: FloatArray
     """how far the origin lies behind the axis"""
-    left: Numbers
-    above: Numbers
+    left: FloatArray
+    above: FloatArray
 
 
 class Cycles(NamedTuple):
     """The firing cycles of each packet."""
 
-    head: Numbers
+    head: FloatArray
     """[rad] where the head looked, counter-clockwise, shape (packets, cycles)"""
-    times: Numbers
+    times: FloatArray
     """[s], shape (packets, cycles)"""
     turns: NDArray[np.int32]
     """shape (packets, cycles)"""
-    rate: Numbers
+    rate: FloatArray
     """[rad/µs] counter-clockwise, shape (packets,)"""
 
 
+class FiringColumns(NamedTuple):
+    """Columns of `tussock.wire.firings.Firings`, to be filled."""
+
+    directions: FloatArray
+    origins: FloatArray
+    azimuths: FloatArray
+    times: FloatArray
+    turns: NDArray[np.int32]
+    ranges: FloatArray
+    intensity: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, count: int, returns: int) -> FiringColumns:
+        """Room for ``count`` pulses of so many returns each."""
+        return cls(
+            np.empty((count, 3)), np.empty((count, 3)), np.empty(count), np.empty(count), np.empty(count, np.int32),
+            np.empty((count, returns)), np.empty((count, returns), np.float32),
+        )  # fmt: skip
+
+
 @kernel
-def fire(
-    raw: Any, place: Any, lasers: Any, cycles: Any, scale: Any, directions: Any, origins: Any, azimuths: Any,
-    times: Any, turns: Any, ranges: Any, intensity: Any,
-) -> None:  # fmt: skip
+def fire(raw: Any, place: Any, lasers: Lasers, cycles: Cycles, scale: Any, out: FiringColumns) -> None:
     """Fill the columns of `Firings`, pulse by pulse; ``scale``: metres a step, byte of a white wall."""
+    directions, origins, azimuths, times, turns, ranges, intensity = out
     count, returns = len(lasers.number), place.shape[2]
     c, s, turned = np.empty(count), np.empty(count), np.empty(count)
     i = 0

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import floor, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,8 @@ def stream(
                     watcher.prepare(seen)
         once = time.perf_counter() - begin
     clock = _Clock(time.monotonic() + 2 * once + 0.05)
-    runs = [_Live(world, outlet, clock, seconds, seed, threads, watchers, say) for outlet in outlets]
+    options = {"seed": seed, "threads": threads}
+    runs = [_Live(world, outlet, clock, seconds, options, watchers, say) for outlet in outlets]
     switch = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     try:
@@ -161,11 +163,11 @@ class _Live:
     """One outlet under way."""
 
     def __init__(
-        self, world: World, outlet: Outlet, clock: _Clock, seconds: float | None, seed: int, threads: int | None,
+        self, world: World, outlet: Outlet, clock: _Clock, seconds: float | None, options: dict[str, Any],
         watchers: Sequence[Watcher], say: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._world, self._outlet, self._clock, self._watchers = world, outlet, clock, watchers
-        self._options = {"seed": seed, "threads": threads}
+        self._options = options  # of `scan`
         self._say, self._said = say, -inf
         self.pacer = Pacer()
         self.report = StreamReport(outlet.sensor.name)
@@ -196,7 +198,7 @@ class _Live:
             return
         begin = time.perf_counter()
         path = self._outlet.share.path(self._frame) if self._outlet.share else self._outlet.pose
-        frame = scan(self._world, self._outlet.sensor, path, frame=self._frame, **self._options)  # type: ignore[arg-type]
+        frame = scan(self._world, self._outlet.sensor, path, frame=self._frame, **self._options)
         in_time = self._clock.now <= self.next_start + _GRACE
         if in_time:
             self._hand_on(frame)

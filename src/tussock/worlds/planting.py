@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.ground.populate import populate
@@ -18,8 +18,6 @@ from tussock.worlds.sampling import Samples
 from tussock.worlds.species import AGES, VARIANTS, species_named
 
 __all__ = ["Stand", "plant_layer"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Stand(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 from small_drives import VEHICLE, eye, stage
 
 from tussock.drive.loop import drive_to
-from tussock.drive.remote import STATE, RemoteDriver, nmea
+from tussock.drive.remote import STATE, AlsoSent, RemoteDriver, nmea
 from tussock.drive.settings import DriveSettings
 from tussock.errors import InputError
 from tussock.wire.addresses import Endpoint
@@ -70,7 +70,7 @@ def test_packets_and_sentences_go_out_over_udp():
     sensor = eye().with_(**{"pattern.cycle_us": 55.296})
     settings = DriveSettings(time_limit_s=0.4)
     driver = RemoteDriver(
-        name, sensor, settings.sensors.gps, START, lockstep=False, packets=to_packets, sentences=to_sentences
+        name, sensor, settings.sensors.gps, START, lockstep=False, sent=AlsoSent(to_packets, to_sentences)
     )
     with driver:
         result = drive_to(stage(), sensor, GOAL, start=START, settings=settings, driver=driver)

@@ -7,7 +7,7 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.files.formats import load_frame
-from tussock.frames.columns import KINDS
+from tussock.return_modes import KINDS
 
 POINTS = np.array([[3, 4, 0], [0, 0, 2], [-1, 0, 1], [np.nan, np.nan, np.nan]], np.float32)
 INTENSITY = np.array([0.5, 0.25, 1, 0], np.float32)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.frames.columns import COLUMNS, KINDS
+from tussock.frames.columns import COLUMNS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS
 
 
 def frame_of(rows: int, **changes: object) -> Frame:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.plants.blades import blade_triangles, blades
+from tussock.plants.blades import BladeShape, blades
 from tussock.plants.grass import grass_tile
 from tussock.plants.leaves import LEAF_AREA, leaf_shapes
 from tussock.plants.tree import tree
@@ -23,16 +23,14 @@ def of_label(mesh, label):
 def test_blade_has_its_triangles_height_and_root(folded, segments, tip):
     vertices, triangles = blades(
         [[5.0, 6.0, 1.0]],
+        BladeShape(segments, folded, tip),
         heights=0.4,
         widths=0.02,
         headings=1.0,
         leans=0.2,
         bends=0.7,
-        segments=segments,
-        folded=folded,
-        tip=tip,
     )
-    assert len(triangles) == blade_triangles(segments, folded=folded, tip=tip)
+    assert len(triangles) == BladeShape(segments, folded, tip).triangles
     assert sorted(set(triangles.ravel())) == list(range(len(vertices)))
     assert vertices[:, 2].max() - 1.0 == pytest.approx(0.4, abs=0.01)
     np.testing.assert_allclose(vertices[[0, 2 if folded else 1]].mean(0), [5, 6, 1], atol=1e-9)
@@ -40,7 +38,7 @@ def test_blade_has_its_triangles_height_and_root(folded, segments, tip):
 
 def test_a_flat_upright_blade_has_the_area_of_its_width_profile():
     vertices, triangles = blades(
-        [[0.0, 0.0, 0.0]], heights=1.0, widths=0.1, headings=0.0, leans=0.0, bends=0.0, segments=200, folded=False
+        [[0.0, 0.0, 0.0]], BladeShape(200, folded=False), heights=1.0, widths=0.1, headings=0.0, leans=0.0, bends=0.0
     )
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
@@ -49,7 +47,7 @@ def test_a_flat_upright_blade_has_the_area_of_its_width_profile():
 
 def test_grass_tile_is_rooted_inside_and_as_high_as_asked():
     tile = grass_tile(size=2.0, blades=1000, height=0.3, segments=5, seed=3)
-    assert len(tile.triangles) == 1000 * blade_triangles(5, folded=True)
+    assert len(tile.triangles) == 1000 * BladeShape(5).triangles
     each = tile.vertices.reshape(1000, -1, 3)
     roots = each[:, [0, 2]].mean(1)
     assert (np.abs(roots[:, :2]) <= 1.0).all()

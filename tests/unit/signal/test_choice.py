@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tussock.signal.choice import MODES, pair_of
+from tussock.return_modes import MODES
+from tussock.signal.choice import pair_of
 
 f = np.float32
 NAMES = ("none", "strongest", "last", "first", "echo", "second")

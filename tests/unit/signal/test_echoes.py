@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tussock.signal.compact import COMPACT, SINGLE, Gathered, Peaks, compact_echo, gather, single_peaks
-from tussock.signal.echoes import ECHOES, Echoes, PulseHits, find_echoes
+from tussock.signal.echoes import ECHOES, Echoes, LaneHits, PulseHits, Resolution, find_echoes
 from tussock.signal.waveform import NODES, pulse_sigma_m, sample_waveform
 
 f = np.float32
@@ -28,7 +28,8 @@ def kernels(paths: np.ndarray, energies: np.ndarray, sigma: float = SIGMA, separ
     ranges[:-1, 1], weights[:-1, 1], weights[-1, 1] = paths, energies, 0.0
     near, far = ranges[:-1, 1].min(), ranges[:-1, 1].max()
     out = Echoes(np.zeros((ECHOES, 3), f), np.zeros((ECHOES, 3), f), np.zeros((ECHOES, 3), np.int32), np.zeros(3, int))
-    find_echoes(ranges, weights, len(ranges), 1, near, far, f(sigma), f(separation), room_for(len(ranges)), out)
+    given = LaneHits(ranges, weights, len(ranges), near, far)
+    find_echoes(given, 1, Resolution(f(sigma), f(separation)), room_for(len(ranges)), out)
     assert not out.counts[[0, 2]].any()
     n = out.counts[1]
     return np.stack([out.paths[:n, 1], out.peaks[:n, 1], out.rows[:n, 1]], 1)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.frames.columns import KINDS
+from tussock.return_modes import KINDS
 from tussock.wire.dual_returns import kinds_of_places
 
 

@@ -25,22 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.shading.light import LightNumbers, sky
-from tussock.cameras.shading.paint import (
-    MIRROR,
-    SHININESS,
-    SPECULAR,
-    TRANSLUCENCY,
-    TRANSMISSION,
-    VARIATION,
-    Paint,
-    rough,
-    surface_color,
-)
+from tussock.cameras.shading.paint import TRANSLUCENCY, VARIATION, Paint, rough, surface_color
 from tussock.cameras.shading.panes import let_through
 from tussock.cameras.view_loop import facing
 from tussock.cameras.viewing import MOMENT, TILE, U, V, Viewing, aim, new_tile, set_pixels
+from tussock.elementary import cosine_of_turns, sine_of_turns
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.randomness import Chance, Purpose, random_words, uniform
+from tussock.trace.hit_tables import MIRROR, SHININESS, SPECULAR, TRANSMISSION
 from tussock.trace.packets import (
     LANES,
     NOTHING,
@@ -148,7 +140,7 @@ def _expose(worker: int, workers: int, coloring: Coloring, out: Array, scratch: 
             scratch.sky_seen[3, :] = 0.0
             _start(viewing, chance, band, left, scratch.starts)
             for sample in range(sampling.samples):
-                _draw(sampling, sample, scratch.starts, scratch.draws)
+                _sample(sampling, sample, scratch.starts, scratch.draws)
                 _begin(viewing, band, left, scratch)
                 aim(viewing, band, scratch.tile, packet)
                 for bounce in range(_BOUNCES):
@@ -199,7 +191,7 @@ def _start(viewing: Viewing, chance: Chance, band: int, left: int, starts: Array
 
 
 @loop_kernel
-def _draw(sampling: Sampling, sample: int, starts: Array, draws: Array) -> None:
+def _sample(sampling: Sampling, sample: int, starts: Array, draws: Array) -> None:
     """Seven numbers from 0 to 1 a lane."""
     for l in range(LANES):
         if sampling.samples == 1:
@@ -330,8 +322,7 @@ def _towards_sun(light: LightNumbers, scratch: Scratch) -> None:
         if scratch.lit[l] == 0:
             continue
         radius = _SUN_RADIUS * np.float32(math.sqrt(draws[SUN_A, l]))
-        angle = np.float32(2 * math.pi) * draws[SUN_B, l]
-        p, q = radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+        p, q = radius * cosine_of_turns(draws[SUN_B, l]), radius * sine_of_turns(draws[SUN_B, l])
         x, y, z = sx + p * ax + q * bx, sy + p * ay + q * by, sz + q * bz
         time = ray_at(scratch.packet, l).time
         load_ray(second, l, _lifted(surface, l, x, y, z, _SUN_REACH, time), NOTHING)
@@ -399,8 +390,7 @@ def _towards_sky(sample: int, scratch: Scratch) -> None:
         a = np.float32(-1.0) / (sign + nz)
         b = nx * ny * a
         radius = np.float32(math.sqrt(draws[SKY_A, l]))
-        angle = np.float32(2 * math.pi) * draws[SKY_B, l]
-        p, q = radius * np.float32(math.cos(angle)), radius * np.float32(math.sin(angle))
+        p, q = radius * cosine_of_turns(draws[SKY_B, l]), radius * sine_of_turns(draws[SKY_B, l])
         up = np.float32(math.sqrt(max(np.float32(1.0) - draws[SKY_A, l], np.float32(0.0))))
         x = p * (np.float32(1.0) + sign * nx * nx * a) + q * b + up * nx
         y = p * sign * b + q * (sign + ny * ny * a) + up * ny

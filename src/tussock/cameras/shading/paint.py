@@ -17,19 +17,21 @@ from tussock.kernels import Real, Whole, inline_kernel, kernel
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.texture import Texture
+from tussock.trace.hit_tables import MIRROR, TRANSMISSION
 from tussock.trace.ray import Hit
 from tussock.trace.world import World
 
 __all__ = ["Paint", "paint_of", "rough", "surface_color"]
 
-TRANSLUCENCY, VARIATION, SPECULAR, SHININESS, MIRROR, TRANSMISSION = range(6)
+TRANSLUCENCY, VARIATION = range(7, 9)
+"""columns of `Paint.looks` beside those of `tussock.trace.hit_tables`"""
 
 
 class Paint(NamedTuple):
     color: NDArray[np.float32]
     """linear RGB of every material, shape (materials, 3)"""
     looks: NDArray[np.float32]
-    """columns TRANSLUCENCY to TRANSMISSION, shape (materials, 6)"""
+    """the columns of `tussock.trace.hit_tables`, for light that is seen, TRANSLUCENCY and VARIATION; shape (materials, 9)"""
     texture: NDArray[np.int32]
     """number of every material's texture, −1 for none"""
     texture_place: NDArray[np.int64]
@@ -93,13 +95,9 @@ def _make(world: World) -> Paint:
 
 def _looks(material: Material) -> tuple[float, ...]:
     return (
-        material.translucency,
-        material.variation,
-        material.specular,
-        material.shininess,
-        material.mirror,
-        material.transmission,
-    )
+        material.reflectance, material.specular, material.shininess, material.retro, material.mirror,
+        material.transmission, material.refractive_index, material.translucency, material.variation,
+    )  # fmt: skip
 
 
 def _corners(world: World) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.cameras.shading.paint import TRANSMISSION, Paint
+from tussock.cameras.shading.paint import Paint
 from tussock.kernels import Array, Real, inline_kernel, loop_kernel
+from tussock.trace.hit_tables import TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at, was_stopped
 from tussock.trace.ray import Ray, lift_at
 from tussock.trace.surroundings import Surroundings, trace_surfaces

@@ -15,7 +15,7 @@ h is measured from the ground, which the vehicle does not know either. Three way
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,13 @@ from pydantic import Field
 from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.site.ground import Ground, height_near
 from tussock.kernels import kernel
+from tussock.quantities import Positive
 from tussock.sensors.sensor import Sensor
 from tussock.settings import Settings
 
 __all__ = ["CostMap", "GroundSource", "MapSettings", "height_cost"]
 
 GroundSource = Literal["auto", "seen", "wheels", "survey"]
-Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 _NOTHING = np.float32(1e9)
 _GROUND_CELL = 1.0
 
@@ -38,8 +38,8 @@ _GROUND_CELL = 1.0
 class MapSettings(Settings):
     cells: Annotated[int, Field(ge=8, le=8000)] = 400
     """along each side"""
-    cell_m: Above = 0.5
-    max_height_m: Above = 1.5
+    cell_m: Positive = 0.5
+    max_height_m: Positive = 1.5
     """h_max: the highest vegetation that the vehicle goes through"""
     overhead_m: float | None = 2.6
     """what is higher above the ground is passed under; none: everything counts, as in the paper"""
@@ -124,10 +124,8 @@ class CostMap:
             _above_seen(points, here, s.ground_rise, self.low_x, self.low_y, self._lowest, heights)
         else:
             heights[:] = points[:, 2]
-        _add(
-            points, heights, here, self.low_x, self.low_y, self.cell, s.max_height_m, overhead, s.nearest_m,
-            self.costs, self.seen,
-        )  # fmt: skip
+        grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen)
+        _add(points, heights, here, _Limits(s.max_height_m, overhead, s.nearest_m), grid)
         return heights
 
 
@@ -168,11 +166,29 @@ def _above_survey(points: Any, here: Any, survey: Any, heights: Any) -> None:
         heights[k] = points[k, 2] + below - height_near(survey, points[k, 0], points[k, 1])
 
 
+class _Grid(NamedTuple):
+    low_x: float
+    low_y: float
+    cell: float
+    costs: Any
+    seen: Any
+
+
+class _Limits(NamedTuple):
+    """[m]"""
+
+    top: float
+    """height of the highest cost"""
+    overhead: float
+    """what is higher is driven under"""
+    nearest: float
+    """what is nearer is the vehicle itself"""
+
+
 @kernel
-def _add(
-    points: Any, heights: Any, here: Any, low_x: float, low_y: float, cell: float, top: float, overhead: float,
-    nearest: float, costs: Any, seen: Any,
-) -> None:  # fmt: skip
+def _add(points: Any, heights: Any, here: Any, limits: _Limits, grid: _Grid) -> None:
+    top, overhead, nearest = limits
+    low_x, low_y, cell, costs, seen = grid
     n = len(costs)
     for k in range(len(points)):
         x, y = points[k, 0], points[k, 1]

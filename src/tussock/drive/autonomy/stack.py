@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.autonomy.cost_map import CostMap, GroundSource, MapSettings
 from tussock.drive.autonomy.estimate import Estimate, Estimator
 from tussock.drive.autonomy.following import DriveCommand, FollowSettings, follow
@@ -32,7 +33,6 @@ from tussock.settings import Settings
 __all__ = ["Autonomy", "AutonomySettings", "Steps", "Thought"]
 
 Point = tuple[float, float]
-FloatArray = NDArray[np.float64]
 
 
 class AutonomySettings(Settings):

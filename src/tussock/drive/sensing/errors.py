@@ -10,22 +10,19 @@ Every n_k is a function of seed, sensor, axis and k alone, so a run may be cut a
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field
 from scipy.signal import lfilter
 
+from tussock.arrays import FloatArray
 from tussock.kernels import kernel
+from tussock.quantities import NotNegative, Positive
 from tussock.randomness import normal_pair, philox, seed_key
 from tussock.settings import Settings
 
 __all__ = ["ErrorSettings", "Errors"]
 
-NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-FloatArray = NDArray[np.float64]
 
 _WHITE, _DRIFT, _WALK, _START = range(4)
 _KINDS = 4
@@ -38,7 +35,7 @@ class ErrorSettings(Settings):
     """standard deviation of each reading"""
     drift: NotNegative = 0.0
     """standard deviation of what wanders"""
-    drift_time_s: Above = 100.0
+    drift_time_s: Positive = 100.0
     walk: NotNegative = 0.0
     """growth of what wanders off, a square root of a second"""
 

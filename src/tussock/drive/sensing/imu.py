@@ -17,13 +17,11 @@ from tussock.drive.sensing.readings import ImuReadings, sample_times
 from tussock.drive.vehicles.attitude import matrices, quaternions, rates_between
 from tussock.drive.vehicles.body import Driven
 from tussock.drive.vehicles.vehicle import GRAVITY
+from tussock.quantities import NotNegative, Positive
 from tussock.randomness import Purpose
 from tussock.settings import Settings
 
 __all__ = ["Imu", "ImuAtWork"]
-
-NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
 class Imu(Settings):
@@ -37,7 +35,7 @@ class Imu(Settings):
     accel_noise_ug_rthz: NotNegative = 0.0
     accel_bias_mg: NotNegative = 0.0
     accel_walk_m_s2_rts: NotNegative = 0.0
-    bias_time_s: Above = 100.0
+    bias_time_s: Positive = 100.0
     sources: dict[str, str] = Field(default_factory=dict)
 
     @property

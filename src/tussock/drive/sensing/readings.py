@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tussock.arrays import FloatArray
 
 __all__ = ["CompassReadings", "GpsFixes", "ImuReadings", "OdometryReadings", "Readings", "sample_times"]
-
-FloatArray = NDArray[np.float64]
 
 
 class GpsFixes(NamedTuple):

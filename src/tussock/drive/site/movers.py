@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.site.kinds import faces_of
 from tussock.poses import Trajectory
 from tussock.scene.scene import Scene
 
 __all__ = ["Movers", "rectangle"]
 
-FloatArray = NDArray[np.float64]
 
 
 def rectangle(x: float, y: float, yaw: float, length: float, width: float) -> FloatArray:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.site.movers import rectangle
 from tussock.drive.site.site import Site
 from tussock.drive.vehicles.attitude import matrices, quaternions, times
 from tussock.drive.vehicles.collision import clearance, touches
-from tussock.drive.vehicles.motion import COLUMNS, CONTACT_SOLID, Motion, advance
+from tussock.drive.vehicles.motion import COLUMNS, CONTACT_SOLID, Around, Motion, advance
 from tussock.drive.vehicles.vehicle import Vehicle
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
@@ -23,8 +23,6 @@ NEAR = 5.0
 """[m] within which the nearest obstacle is looked for"""
 _STEP = 0.01  # [s] at most, of the vehicle's own motion
 _AGAIN = 0.5  # [s] without contact after which another one counts as new
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,8 @@ class VehicleBody:
         dt = seconds / steps
         before = self.motion
         site = self.site
-        self.motion = advance(
-            before,
-            self._numbers,
-            site.ground,
-            site.obstacles,
-            site.plants,
-            float(speed),
-            float(turn_rate),
-            dt,
-            rows[1:],
-        )
+        around = Around(site.ground, site.obstacles, site.plants)
+        self.motion = advance(before, self._numbers, around, (float(speed), float(turn_rate)), dt, rows[1:])
         moments = self.time + dt * np.arange(steps + 1, dtype=np.float64)
         self.time += seconds
         self._stop_before_movers(before, rows)
@@ -144,6 +133,7 @@ class VehicleBody:
     def _standing_row(self) -> FloatArray:
         rows = np.empty((1, len(COLUMNS)))
         site = self.site
-        advance(self.motion, self._numbers, site.ground, site.obstacles, site.plants, 0.0, 0.0, _STEP, rows)
+        around = Around(site.ground, site.obstacles, site.plants)
+        advance(self.motion, self._numbers, around, (0.0, 0.0), _STEP, rows)
         rows[0, 9:16] = 0.0
         return rows[0].copy()

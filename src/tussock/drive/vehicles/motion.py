@@ -26,7 +26,7 @@ from tussock.drive.vehicles.resistance import plant_force, press
 from tussock.drive.vehicles.vehicle import GRAVITY
 from tussock.kernels import inline_kernel, kernel
 
-__all__ = ["COLUMNS", "CONTACT_EDGE", "CONTACT_SOLID", "Motion", "advance"]
+__all__ = ["COLUMNS", "CONTACT_EDGE", "CONTACT_SOLID", "Around", "Motion", "advance"]
 
 COLUMNS = (
     "x", "y", "z", "yaw", "pitch", "roll", "speed", "turn_rate", "wheel_speed", "drive_force", "soil_force",
@@ -60,13 +60,23 @@ def _towards(value: float, target: float, lag: float, most: float, dt: float) ->
     return value + min(max(step, -most * dt), most * dt)
 
 
+class Around(NamedTuple):
+    """What a vehicle moves over, into and through."""
+
+    ground: Any
+    obstacles: Any
+    plants: Any
+
+
 @kernel
-def advance(
-    motion: Any, numbers: Any, ground: Any, obstacles: Any, plants: Any, speed: float, turn_rate: float, dt: float,
-    rows: Any,
-) -> Any:  # fmt: skip
-    """Obey one command for as many steps of ``dt`` [s] as ``rows`` (n, columns) has room for; the motion after it."""
+def advance(motion: Any, numbers: Any, around: Around, command: Any, dt: float, rows: Any) -> Any:
+    """Obey one command for as many steps of ``dt`` [s] as ``rows`` (n, columns) has room for; the motion after it.
+
+    A command is a speed [m/s] and a turn rate [rad/s].
+    """
     n = numbers
+    ground, obstacles, plants = around
+    speed, turn_rate = command
     x, y, yaw, v, w, steer, force = motion
     most_turn = min(max(turn_rate, -n.max_turn_rate), n.max_turn_rate)
     # The outer wheels of a skid-steered vehicle run faster by half the track times the rate of turn.

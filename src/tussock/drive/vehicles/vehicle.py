@@ -16,13 +16,12 @@ from pydantic import Field, model_validator
 
 from tussock.drive.site.obstacles import Body
 from tussock.errors import InputError, nearest
+from tussock.quantities import NotNegative, Positive
 from tussock.settings import Settings, read_toml
 
 __all__ = ["GRAVITY", "Vehicle", "VehicleNumbers", "load_vehicle", "vehicle_names"]
 
 GRAVITY = 9.81
-Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class VehicleNumbers(NamedTuple):
@@ -61,31 +60,31 @@ class Vehicle(Settings):
     steering: Literal["skid", "ackermann"] = "skid"
     """skid: turns on the spot; ackermann: the front wheels turn, and it turns only while it moves"""
 
-    length_m: Above
-    width_m: Above
-    height_m: Above
+    length_m: Positive
+    width_m: Positive
+    height_m: Positive
     """of the roof: what hangs higher is passed under"""
-    wheelbase_m: Above
-    track_m: Above
+    wheelbase_m: Positive
+    track_m: Positive
     climb_m: NotNegative
     """the highest step that the wheels climb; lower stones do not stop it"""
-    centre_of_mass_m: Above
+    centre_of_mass_m: Positive
     """its height above the ground; with the track it says when the vehicle tips over"""
 
-    max_speed_m_s: Above
+    max_speed_m_s: Positive
     max_reverse_m_s: NotNegative
-    max_turn_rate_deg_s: Above
+    max_turn_rate_deg_s: Positive
     max_steer_deg: Annotated[float, Field(gt=0.0, lt=80.0)] = 30.0
-    steer_rate_deg_s: Above = 45.0
-    acceleration_m_s2: Above
-    braking_m_s2: Above
-    turn_acceleration_deg_s2: Above = 180.0
-    speed_lag_s: Above
+    steer_rate_deg_s: Positive = 45.0
+    acceleration_m_s2: Positive
+    braking_m_s2: Positive
+    turn_acceleration_deg_s2: Positive = 180.0
+    speed_lag_s: Positive
     """time constant with which the wheels' speed follows the command"""
-    turn_lag_s: Above
+    turn_lag_s: Positive
 
-    mass_kg: Above
-    power_w: Above
+    mass_kg: Positive
+    power_w: Positive
     traction: Annotated[float, Field(gt=0.0, le=2.0)]
     """greatest driving force over the load on the wheels"""
     rolling_resistance: Annotated[float, Field(ge=0.0, lt=1.0)]

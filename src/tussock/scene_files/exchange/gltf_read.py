@@ -22,6 +22,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
 from tussock.scene_files.exchange.gltf_file import INSTANCING, GltfFile
+from tussock.scene_files.exchange.material_names import MaterialNames
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, read_material, warn
 from tussock.scene_files.mesh_files import material_of_color, mean_color, tinted
 
@@ -57,7 +58,7 @@ class _Reader:
         self._file, self._json = file, file.json
         self._meshes: dict[int, Mesh | None] = {}
         self._materials: dict[Any, Material] = {}
-        self._names: dict[str, Material] = {}
+        self._names = MaterialNames()
         self._lines = 0
 
     @property
@@ -198,16 +199,8 @@ class _Reader:
             seen = color if picture is None else color * mean_color(picture)
             reflectance = extras.get("lidar_reflectance", extras.get("reflectance"))
             made = material_of_color(str(entry.get("name") or f"material{number}"), seen, reflectance, texture)
-        self._materials[number] = self._named(made)
+        self._materials[number] = self._names.named(made)
         return self._materials[number]
-
-    def _named(self, material: Material) -> Material:
-        """Two different materials of one name get different names: a scene knows materials by name."""
-        name, number = material.name, 1
-        while self._names.setdefault(name, material.changed(name=name)) != material.changed(name=name):
-            number += 1
-            name = f"{material.name}-{number}"
-        return self._names[name]
 
 
 def _local(node: dict[str, Any]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, plane, sphere
 from tussock.scene.texture import Texture
+from tussock.scene_files.exchange.material_names import MaterialNames
 from tussock.scene_files.exchange.told import KEY, read_material
 from tussock.scene_files.mesh_files import material_of_color, mean_color
 
@@ -35,7 +36,7 @@ class Shapes:
         self._pxr, self._time, self._reach = pxr, time, reach
         self._meshes: dict[bytes, Mesh] = {}
         self._materials: dict[str, Material] = {}
-        self._names: dict[str, Material] = {}
+        self._names = MaterialNames()
         self._of_prototype: dict[str, Mesh | None] = {}
 
     def of(self, prim: Any) -> Mesh | None:
@@ -148,7 +149,7 @@ class Shapes:
             return self._colored(prim)
         path = str(bound.GetPath())
         if path not in self._materials:
-            self._materials[path] = self._named(self._material(bound))
+            self._materials[path] = self._names.named(self._material(bound))
         return self._materials[path]
 
     def _colored(self, prim: Any) -> Material:
@@ -158,7 +159,7 @@ class Shapes:
         if values is None or not len(values):
             return Material()
         mean = np.array(values, float).reshape(-1, 3).mean(0)
-        return self._named(material_of_color("color-{:02x}{:02x}{:02x}".format(*_bytes(mean)), mean))
+        return self._names.named(material_of_color("color-{:02x}{:02x}{:02x}".format(*_bytes(mean)), mean))
 
     def _material(self, bound: Any) -> Material:
         prim = bound.GetPrim()
@@ -195,14 +196,6 @@ class Shapes:
         if not place or "[" in place:
             raise InputError.of("texture", "must be a file beside the scene", str(asset.path), "unpack it")
         return color, Texture.load(self._reach.file(Path(place).absolute()))
-
-    def _named(self, material: Material) -> Material:
-        """Two different materials of one name get different names: a scene knows materials by name."""
-        name, number = material.name, 1
-        while self._names.setdefault(name, material.changed(name=name)) != material.changed(name=name):
-            number += 1
-            name = f"{material.name}-{number}"
-        return self._names[name]
 
 
 def _fan(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

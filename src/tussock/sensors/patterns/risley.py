@@ -15,17 +15,15 @@ all pulses leave from the sensor's origin.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
-from math import ceil
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from tussock.arrays import FloatArray
-from tussock.quantities import Positive
-from tussock.sensors.patterns.pattern import Elevations, FiniteList, FramedPattern, decimal, pulses_from_directions
+from tussock.sensors.patterns.pattern import FiniteList, decimal, pulses_from_directions
+from tussock.sensors.patterns.stream import StreamPattern, cut_of, phases
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["RisleyPattern"]
@@ -33,7 +31,7 @@ __all__ = ["RisleyPattern"]
 Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
 
 
-class RisleyPattern(FramedPattern):
+class RisleyPattern(StreamPattern):
     """Lasers through two turning wedges."""
 
     kind: Literal["risley"] = "risley"
@@ -41,15 +39,9 @@ class RisleyPattern(FramedPattern):
     """of the first and the second prism; counter-clockwise seen from in front is positive"""
     wedge_deg: tuple[Wedge, Wedge]
     refractive_index: Annotated[float, Field(ge=1.0, le=4.0)]
-    emitter_pitch_deg: Elevations = (0.0,)
-    """how far each emitter leans up before the prisms, in firing order"""
-    pulse_hz: Positive
-    """of all emitters together"""
 
     @model_validator(mode="after")
     def _lets_light_through(self) -> Self:
-        if self.pulse_hz < self.frame_hz:
-            raise ValueError("pulse_hz must not be below frame_hz: a frame needs a pulse")
         around = np.linspace(0, 2 * np.pi, 37)
         first, second, pitch = (
             grid.ravel() for grid in np.meshgrid(around, around, np.deg2rad(self.emitter_pitch_deg))
@@ -58,31 +50,16 @@ class RisleyPattern(FramedPattern):
             raise ValueError("wedge_deg is so steep that the beam is reflected inside a prism")
         return self
 
-    @property
-    def lasers(self) -> int:
-        return len(self.emitter_pitch_deg)
-
     def pulses(self, frame: int) -> Pulses:
         return _frame(self, frame)
 
 
 @lru_cache(maxsize=8)
 def _frame(pattern: RisleyPattern, frame: int) -> Pulses:
-    ratio = decimal(pattern.pulse_hz) / decimal(pattern.frame_hz)
-    first, stop = ceil(frame * ratio), ceil((frame + 1) * ratio)
-    pulse_hz = decimal(pattern.pulse_hz)
-    offsets = float((first - frame * ratio) / pulse_hz) + np.arange(stop - first) / pattern.pulse_hz
-    rolls = [_rolls(decimal(rpm) / 60, first, stop, pulse_hz) for rpm in pattern.prism_rpm]
-    laser = (first + np.arange(stop - first)) % pattern.lasers
-    directions = _through_prisms(pattern, rolls[0], rolls[1], np.deg2rad(pattern.emitter_pitch_deg)[laser])
-    return pulses_from_directions(directions, offsets, laser.astype(np.uint16))
-
-
-def _rolls(turns_hz: Fraction, first: int, stop: int, pulse_hz: Fraction) -> FloatArray:
-    """Roll of a prism [rad] at pulses ``first`` to ``stop`` of the stream, shape (n,)."""
-    # Whole turns are dropped exactly: late in a run float64 would lose the angle.
-    start = float(turns_hz * first / pulse_hz % 1)
-    return np.asarray(2 * np.pi * (start + np.arange(stop - first) * float(turns_hz / pulse_hz)))
+    cut = cut_of(pattern, frame)
+    rolls = [phases(pattern, decimal(rpm) / 60, cut.numbers) for rpm in pattern.prism_rpm]
+    directions = _through_prisms(pattern, rolls[0], rolls[1], np.deg2rad(pattern.emitter_pitch_deg)[cut.lasers])
+    return pulses_from_directions(directions, cut.offsets, cut.lasers)
 
 
 def _through_prisms(pattern: RisleyPattern, roll1: FloatArray, roll2: FloatArray, pitch: FloatArray) -> FloatArray:

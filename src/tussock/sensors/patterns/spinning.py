@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from tussock.kernels import kernel
+from tussock.kernels import Array, kernel
 from tussock.quantities import Positive
 from tussock.sensors.patterns.pattern import (
     Degrees,
@@ -222,12 +222,12 @@ class _Lasers(NamedTuple):
 class _Fired(NamedTuple):
     """The columns of `Pulses`, to be filled."""
 
-    directions: NDArray[np.float32]
-    origins: NDArray[np.float32]
-    offsets: NDArray[np.float64]
-    lasers: NDArray[np.uint16]
-    azimuths: NDArray[np.float32]
-    elevations: NDArray[np.float32]
+    directions: Array
+    origins: Array
+    offsets: Array
+    lasers: Array
+    azimuths: Array
+    elevations: Array
 
 
 def _laser_table(pattern: SpinningPattern) -> _Lasers:

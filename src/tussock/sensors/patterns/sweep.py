@@ -11,17 +11,15 @@ Where a table of the real directions is at hand, use a pattern of the kind ``tab
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
-from math import ceil
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from tussock.arrays import FloatArray
 from tussock.quantities import Positive
-from tussock.sensors.patterns.pattern import Degrees, Elevations, FramedPattern, decimal, pulses_from_angles
+from tussock.sensors.patterns.pattern import Degrees, decimal, pulses_from_angles
+from tussock.sensors.patterns.stream import StreamPattern, cut_of, phases
 from tussock.sensors.pulses import Pulses
 
 __all__ = ["SweepPattern"]
@@ -29,7 +27,7 @@ __all__ = ["SweepPattern"]
 _Pair = Annotated[tuple[Degrees, Degrees], Field(min_length=2, max_length=2)]
 
 
-class SweepPattern(FramedPattern):
+class SweepPattern(StreamPattern):
     """Emitters that sweep azimuth and elevation at once."""
 
     kind: Literal["sweep"] = "sweep"
@@ -41,10 +39,6 @@ class SweepPattern(FramedPattern):
     """limits"""
     elevation_hz: Positive
     """swings up and down a second"""
-    emitter_pitch_deg: Elevations = (0.0,)
-    """how far each emitter looks above the others' middle, in firing order"""
-    pulse_hz: Positive
-    """of all emitters together"""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -55,13 +49,7 @@ class SweepPattern(FramedPattern):
             raise ValueError("elevation_deg must rise from the first limit to the second, within -90 and 90")
         if max(self.emitter_pitch_deg) - min(self.emitter_pitch_deg) > high - low:
             raise ValueError("emitter_pitch_deg must not be wider than the limits of elevation_deg")
-        if self.pulse_hz < self.frame_hz:
-            raise ValueError("pulse_hz must not be below frame_hz: a frame needs a pulse")
         return self
-
-    @property
-    def lasers(self) -> int:
-        return len(self.emitter_pitch_deg)
 
     def pulses(self, frame: int) -> Pulses:
         return _frame(self, frame)
@@ -69,24 +57,13 @@ class SweepPattern(FramedPattern):
 
 @lru_cache(maxsize=8)
 def _frame(pattern: SweepPattern, frame: int) -> Pulses:
-    pulse_hz = decimal(pattern.pulse_hz)
-    ratio = pulse_hz / decimal(pattern.frame_hz)
-    first, stop = ceil(frame * ratio), ceil((frame + 1) * ratio)
-    offsets = float((first - frame * ratio) / pulse_hz) + np.arange(stop - first) / pattern.pulse_hz
-    laser = (first + np.arange(stop - first)) % pattern.lasers
-    across, up = (_phases(decimal(rate), first, stop, pulse_hz) for rate in (pattern.azimuth_hz, pattern.elevation_hz))
+    cut = cut_of(pattern, frame)
+    across, up = (phases(pattern, decimal(rate), cut.numbers) for rate in (pattern.azimuth_hz, pattern.elevation_hz))
     left, right = np.deg2rad(pattern.azimuth_deg)
     turns = pattern.azimuth_deg[1] - pattern.azimuth_deg[0] >= 360
     azimuth = left + across if turns else (left + right) / 2 + (right - left) / 2 * np.sin(across)
     pitch = np.deg2rad(pattern.emitter_pitch_deg)
     low, high = np.deg2rad(pattern.elevation_deg)
     low, high = low - pitch.min(), high - pitch.max()
-    elevation = (low + high) / 2 + (high - low) / 2 * np.sin(up) + pitch[laser]
-    return pulses_from_angles(azimuth, elevation, offsets, laser.astype(np.uint16))
-
-
-def _phases(rate: Fraction, first: int, stop: int, pulse_hz: Fraction) -> FloatArray:
-    """Phase [rad] at pulses ``first`` to ``stop`` of the stream, shape (n,)."""
-    # Whole turns are dropped exactly: late in a run float64 would lose the angle.
-    start = float(rate * first / pulse_hz % 1)
-    return np.asarray(2 * np.pi * (start + np.arange(stop - first) * float(rate / pulse_hz)))
+    elevation = (low + high) / 2 + (high - low) / 2 * np.sin(up) + pitch[cut.lasers]
+    return pulses_from_angles(azimuth, elevation, cut.offsets, cut.lasers)

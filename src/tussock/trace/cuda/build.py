@@ -48,13 +48,22 @@ def build_tree(boxes: NDArray[np.float32], leaf: int) -> Tree:
     return Tree(np.ascontiguousarray(nodes[:used]), order, int(depth))
 
 
+class _Bins(NamedTuple):
+    """Room to sort the items of a range along every axis."""
+
+    bounds: Array
+    """boxes of the bins, shape (3, bins, 6)"""
+    counts: Array
+    """items in them, shape (3, bins)"""
+    right: Array
+    """boxes of a bin and all behind it, shape (bins, 6)"""
+
+
 @kernel
 def _build(boxes: Array, leaf: int, nodes: Array, links: Array, order: Array) -> tuple[int, int]:
     """Fill ``nodes`` and put ``order`` into the order of the leaves; how many nodes there are, and how deep."""
     count = len(boxes)
-    bounds = np.empty((3, _BINS, 6), np.float32)
-    counts = np.empty((3, _BINS), np.int64)
-    right = np.empty((_BINS, 6), np.float32)
+    bins = _Bins(np.empty((3, _BINS, 6), np.float32), np.empty((3, _BINS), np.int64), np.empty((_BINS, 6), np.float32))
     box = np.empty(6, np.float32)
     # Ranges of items that wait for a node: first, last, parent, side, depth.
     waiting = np.empty((256, 5), np.int64)
@@ -67,7 +76,7 @@ def _build(boxes: Array, leaf: int, nodes: Array, links: Array, order: Array) ->
         _box_of(boxes, order, first, last, box)
         middle = -1
         if last - first > 1:
-            middle = _split(boxes, order, first, last, leaf, depth, bounds, counts, right)
+            middle = _split(boxes, order, first, last, leaf, depth, bins)
         link = ~(first * 8 + last - first - 1) if middle < 0 else used
         if parent >= 0:
             _set_child(nodes, links, parent, side, box, link)
@@ -84,9 +93,7 @@ def _build(boxes: Array, leaf: int, nodes: Array, links: Array, order: Array) ->
 
 
 @kernel
-def _split(
-    boxes: Array, order: Array, first: int, last: int, leaf: int, depth: int, bounds: Array, counts: Array, right: Array
-) -> int:
+def _split(boxes: Array, order: Array, first: int, last: int, leaf: int, depth: int, bins: _Bins) -> int:
     """Part the items of a range in two; where the second part begins, −1 where they are to be one leaf."""
     low, high = np.full(3, np.inf, np.float32), np.full(3, -np.inf, np.float32)
     for i in range(first, last):
@@ -95,7 +102,7 @@ def _split(
             low[a], high[a] = min(low[a], centre), max(high[a], centre)
     if depth >= _HALVE_FROM or not (high > low).any():
         return -1 if last - first <= leaf else (first + last) // 2
-    axis, cut, cost, area = _cheapest(boxes, order, first, last, low, high, bounds, counts, right)
+    axis, cut, cost, area = _cheapest(boxes, order, first, last, low, high, bins)
     if last - first <= leaf and np.float32(last - first) * area <= cost + _COST_OF_A_NODE * area:
         return -1
     at, end = first, last
@@ -110,10 +117,10 @@ def _split(
 
 @kernel
 def _cheapest(
-    boxes: Array, order: Array, first: int, last: int, low: Array, high: Array, bounds: Array, counts: Array,
-    right: Array,
-) -> tuple[int, int, Real, Real]:  # fmt: skip
+    boxes: Array, order: Array, first: int, last: int, low: Array, high: Array, bins: _Bins
+) -> tuple[int, int, Real, Real]:
     """The axis and the bin after which a split costs least, that cost times the area, and the area of the whole."""
+    bounds, counts, right = bins
     for a in range(3):
         counts[a] = 0
         bounds[a, :, :3] = np.inf

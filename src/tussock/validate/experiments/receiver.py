@@ -18,13 +18,13 @@ from tussock.frames.frame import Frame
 from tussock.listening import ratio_of
 from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose
+from tussock.return_modes import MODES
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
 from tussock.scenes.ready import ready_pose, ready_scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
-from tussock.signal.choice import MODES
 from tussock.signal.waveform import pulse_sigma_m
 from tussock.simulate import scan
 from tussock.trace.world import World

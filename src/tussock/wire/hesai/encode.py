@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.kernels import loop_kernel
+from tussock.return_modes import KINDS, ReturnKind
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.checksums import mpeg_crc32
@@ -144,10 +144,11 @@ class HesaiEncoder:
             2 if self.mode == "dual" else 1, self._record.itemsize, start + 2, block.itemsize,
             units.base.itemsize,
         )  # fmt: skip
-        written = _write_returns(
-            places, self._slots, frame.pulse, frame.laser, kinds_of_places(frame.return_kind), frame.return_count,
-            frame.range, frame.intensity, payloads.reshape(-1),
+        returned = _Returned(
+            frame.pulse, frame.laser, kinds_of_places(frame.return_kind), frame.return_count, frame.range,
+            frame.intensity,
         )  # fmt: skip
+        written = _write_returns(places, self._slots, returned, payloads.reshape(-1))
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
             raise InputError.of(f"packets of {self.mode} returns", "need frames that hold them", kinds)
@@ -211,17 +212,30 @@ def _slots(mode: ReturnMode) -> NDArray[np.uint8]:
     """Which block of a pulse's a kind of return goes to, for every kind in `KINDS`; 255: none."""
     slots = np.full(len(KINDS), _SKIP, np.uint8)
     if mode == "dual":
-        slots[KINDS.index("strongest")], slots[KINDS.index("last")] = STRONGEST, LAST
+        slots[ReturnKind.STRONGEST], slots[ReturnKind.LAST] = STRONGEST, LAST
     else:
         slots[KINDS.index(mode)] = 0
     return slots
 
 
+class _Returned(NamedTuple):
+    """Columns of a frame, each of shape (n,)."""
+
+    pulse: Any
+    laser: Any
+    kind: Any
+    """of the place that the return goes to"""
+    count: Any
+    """returns of its pulse"""
+    reach: Any
+    """[m]"""
+    intensity: Any
+
+
 @loop_kernel
-def _write_returns(
-    places: Any, slots: Any, pulse: Any, laser: Any, kind: Any, count: Any, reach: Any, intensity: Any, payloads: Any
-) -> int:
+def _write_returns(places: Any, slots: Any, returned: _Returned, payloads: Any) -> int:
     """Write returns into zeroed packets, laid end to end; how many were of a kind that packets carry."""
+    pulse, laser, kind, count, reach, intensity = returned
     written = 0
     per_step = np.float32(1.0 / DISTANCE_STEP_M)
     turns = len(places.ends)

@@ -20,7 +20,7 @@ from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.captures.datagrams import Datagrams
 from tussock.wire.captures.units import choose_unit
-from tussock.wire.firing_loop import Cycles, Lasers, fire
+from tussock.wire.firing_loop import Cycles, FiringColumns, Lasers, fire
 from tussock.wire.firings import Firings
 from tussock.wire.hesai.decode import HesaiPackets, decode_hesai, hesai_model
 from tussock.wire.hesai.models import DISTANCE_STEP_M, MODELS, WHITE, HesaiModel
@@ -145,15 +145,12 @@ def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], s
     many = np.array([len(table.number) for table in tables])[packets.turn]  # pulses of every cycle
     first = (np.cumsum(many.ravel()) - many.ravel()).reshape(many.shape)
     total, returns = int(many.sum()), place.shape[2]
-    columns: tuple[NDArray[Any], ...] = (
-        np.empty((total, 3)), np.empty((total, 3)), np.empty(total), np.empty(total), np.empty(total, np.int32),
-        np.empty((total, returns)), np.empty((total, returns), np.float32),
-    )  # fmt: skip
+    columns = FiringColumns.empty(total, returns)
     lasers = np.empty(total, np.int64)
     for turn, table in enumerate(tables):
         size = len(table.number)
         if len(tables) == 1:
-            fire(raw, place, table, moves, (DISTANCE_STEP_M, WHITE), *columns)
+            fire(raw, place, table, moves, (DISTANCE_STEP_M, WHITE), columns)
             lasers[:] = np.tile(table.number, count * cycles)
             continue
         for cycle in range(cycles):
@@ -162,10 +159,11 @@ def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], s
                 continue
             here = np.s_[chosen, cycle : cycle + 1]
             part = Cycles(moves.head[here], moves.times[here], moves.turns[here], moves.rate[chosen])
-            room = [np.empty((len(chosen) * size, *column.shape[1:]), column.dtype) for column in columns]
-            fire(raw[chosen], place[cycle : cycle + 1], table, part, (DISTANCE_STEP_M, WHITE), *room)
+            room = FiringColumns.empty(len(chosen) * size, returns)
+            fire(raw[chosen], place[cycle : cycle + 1], table, part, (DISTANCE_STEP_M, WHITE), room)
             rows = (first[chosen, cycle][:, None] + np.arange(size)).ravel()
-            for column, values in zip(columns, room, strict=True):
+            filled: tuple[NDArray[Any], ...] = columns
+            for column, values in zip(filled, room, strict=True):
                 column[rows] = values
             lasers[rows] = np.tile(table.number, len(chosen))
     directions, origins, azimuths, when, turns, ranges, intensity = columns

@@ -10,16 +10,16 @@ scanning, so the frame's number stays 0, as on the device.
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
-from tussock.kernels import loop_kernel
+from tussock.kernels import inline_kernel, loop_kernel
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS
 from tussock.sensors.imu import GRAVITY
 from tussock.sensors.sensor import Sensor
 from tussock.wire.checksums import ethernet_crc32
@@ -88,12 +88,12 @@ class LivoxEncoder:
         return {"data": done}
 
     def _place(self, frame: Frame, packets: NDArray[Any]) -> None:
-        arguments = (self._kind, self._carried, frame.pulse, frame.return_kind, frame.intensity, packets["data"])
+        given = _Given(self._kind, self._carried, frame.pulse, frame.return_kind, frame.intensity, packets["data"])
         if self.format.spherical:
-            written = _write_spherical(*arguments, frame.range, frame.azimuth, frame.elevation)
+            written = _write_spherical(given, frame.range, frame.azimuth, frame.elevation)
         else:
             most = np.iinfo(packets["data"]["x"].dtype).max
-            written = _write_points(*arguments, frame.xyz, np.float32(1 / self.format.step_m), np.int64(most))
+            written = _write_points(given, frame.xyz, np.float32(1 / self.format.step_m), np.int64(most))
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
             raise InputError.of(f"packets {self.format.name}", f"need {self.sensor.receiver.mode} returns", kinds)
@@ -128,58 +128,70 @@ def _checked(packets: NDArray[Any]) -> NDArray[np.uint8]:
     return raw
 
 
+class _Given(NamedTuple):
+    """The returns of a frame, and the packets that they go to."""
+
+    wanted: int
+    """the kind of return that the sensor reports"""
+    carried: int
+    """points in the first packet before pulse 0"""
+    pulse: Any
+    kind: Any
+    intensity: Any
+    data: Any
+    """points, shape (packets, 96)"""
+
+
+@inline_kernel
+def _point_of(given: _Given, i: int) -> Any:
+    """Packet, and point in it, that a return goes to."""
+    at = given.carried + np.int64(given.pulse[i])
+    packet = at // POINTS
+    return packet, at - packet * POINTS
+
+
+@inline_kernel
+def _reflectivity(intensity: Any) -> Any:
+    """The byte of a relative intensity, rounded."""
+    white = min(max(intensity * np.float32(WHITE), np.float32(0.0)), np.float32(255.0))
+    return np.int64(white + np.float32(0.5))
+
+
 @loop_kernel
-def _write_points(
-    wanted: int, carried: int, pulse: Any, kind: Any, intensity: Any, data: Any, xyz: Any, per_step: Any, most: Any
-) -> int:
+def _write_points(given: _Given, xyz: Any, per_step: Any, most: Any) -> int:
     """Write points in steps; one that does not fit is left out."""
     written = 0
     half = np.float32(0.5)
-    for i in range(len(pulse)):
-        if kind[i] != wanted:
+    for i in range(len(given.pulse)):
+        if given.kind[i] != given.wanted:
             continue
         written += 1
-        at = carried + np.int64(pulse[i])
-        packet = at // POINTS
         x = np.int64(np.floor(xyz[i, 0] * per_step + half))
         y = np.int64(np.floor(xyz[i, 1] * per_step + half))
         z = np.int64(np.floor(xyz[i, 2] * per_step + half))
         if max(abs(x), abs(y), abs(z)) > most:
             continue
-        point = data[packet, at - packet * POINTS]
+        packet, place = _point_of(given, i)
+        point = given.data[packet, place]
         point.x, point.y, point.z = x, y, z
-        white = min(max(intensity[i] * np.float32(WHITE), np.float32(0.0)), np.float32(255.0)) + half
-        point.reflectivity = np.int64(white)
+        point.reflectivity = _reflectivity(given.intensity[i])
     return written
 
 
 @loop_kernel
-def _write_spherical(
-    wanted: int,
-    carried: int,
-    pulse: Any,
-    kind: Any,
-    intensity: Any,
-    data: Any,
-    reach: Any,
-    azimuth: Any,
-    elevation: Any,
-) -> int:
+def _write_spherical(given: _Given, reach: Any, azimuth: Any, elevation: Any) -> int:
     """Write distances [mm] and angles [0.01°]: zenith down from straight up, azimuth counter-clockwise from x."""
     written = 0
-    half = np.float32(0.5)
     per_angle = 18000.0 / np.pi
-    for i in range(len(pulse)):
-        if kind[i] != wanted:
+    for i in range(len(given.pulse)):
+        if given.kind[i] != given.wanted:
             continue
         written += 1
-        at = carried + np.int64(pulse[i])
-        packet = at // POINTS
-        point = data[packet, at - packet * POINTS]
-        point.distance = np.int64(reach[i] * np.float32(1000.0) + half)
+        packet, place = _point_of(given, i)
+        point = given.data[packet, place]
+        point.distance = np.int64(reach[i] * np.float32(1000.0) + np.float32(0.5))
         point.zenith = np.int64(9000.0 - elevation[i] * per_angle + 0.5)
         turned = np.int64(np.floor(azimuth[i] * per_angle + 0.5))
         point.azimuth = turned + 36000 if turned < 0 else turned
-        white = min(max(intensity[i] * np.float32(WHITE), np.float32(0.0)), np.float32(255.0)) + half
-        point.reflectivity = np.int64(white)
+        point.reflectivity = _reflectivity(given.intensity[i])
     return written

@@ -8,7 +8,7 @@ column is known by its frame and measurement number, so packets may come in any 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,8 @@ def _scan(
         out = np.zeros((unit.lasers, unit.columns), _DTYPES.get(field.name.rstrip("2"), kind))
         bytes_wide = (field.low + field.bits + 7) // 8
         low, mask, step = np.uint32(field.low), np.uint32((1 << field.bits) - 1), np.uint32(field.step)
-        _gather(payloads, rows, target, first + field.at, size, profile.pixel, bytes_wide, low, mask, step, out)
+        place = _FieldPlace(first + field.at, size, profile.pixel, bytes_wide, low, mask, step)
+        _gather(payloads, rows, target, place, out)
         fields[field.name] = out
     return OusterScan(unit, number, fields, timestamp, status, len(rows))
 
@@ -164,12 +165,28 @@ _DTYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
+class _FieldPlace(NamedTuple):
+    """Where a field stands in a packet, and what makes a number of its bytes."""
+
+    first: int
+    """byte of the first pixel's"""
+    column: int
+    """bytes from one column to the next"""
+    pixel: int
+    """bytes from one pixel to the next"""
+    wide: int
+    """bytes of the field"""
+    low: Any
+    """bits to shift it by"""
+    mask: Any
+    step: Any
+    """what one step counts for"""
+
+
 @loop_kernel
-def _gather(
-    payloads: Any, rows: Any, target: Any, first: int, column: int, pixel: int, wide: int, low: Any, mask: Any, step: Any,
-    out: Any,
-) -> None:  # fmt: skip
+def _gather(payloads: Any, rows: Any, target: Any, place: _FieldPlace, out: Any) -> None:
     """One field of all pixels: ``wide`` bytes from ``first`` on, shifted, masked and scaled."""
+    first, column, pixel, wide, low, mask, step = place
     per_packet = target.shape[1]
     for k in range(len(rows)):
         row = rows[k]

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.kernels import loop_kernel
 from tussock.listening import sensitivity_of
 from tussock.poses import Pose, Trajectory
+from tussock.return_modes import KINDS, ReturnKind
 from tussock.sensors.imu import GRAVITY
 from tussock.sensors.sensor import Sensor
 from tussock.wire.ouster.models import profile_of, unit_of
@@ -113,17 +113,8 @@ class OusterEncoder:
             )  # fmt: skip
         payloads = np.zeros((unit.columns // unit.columns_per_packet, self._layout.packet), np.uint8)
         times = self._put_headers(payloads, number)
-        written = _place(
-            self._layout,
-            self._slots,
-            frame.pulse,
-            frame.return_kind,
-            frame.range,
-            frame.intensity,
-            frame.signal,
-            self._photons,
-            payloads.reshape(-1),
-        )
+        returned = _Returned(frame.pulse, frame.return_kind, frame.range, frame.intensity, frame.signal)
+        written = _place(self._layout, self._slots, returned, self._photons, payloads.reshape(-1))
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
             raise InputError.of(f"packets {self.profile.name}", f"need {self.sensor.receiver.mode} returns", kinds)
@@ -192,22 +183,31 @@ def _slots(returns: int, mode: str) -> NDArray[np.uint8]:
     """Which of a pixel's returns a kind of return is, for every kind in `KINDS`; 255: none."""
     slots = np.full(len(KINDS), _SKIP, np.uint8)
     if returns == 2:
-        slots[KINDS.index("strongest")] = 0
-        slots[KINDS.index("last")] = slots[KINDS.index("second")] = 1
+        slots[ReturnKind.STRONGEST] = 0
+        slots[ReturnKind.LAST] = slots[ReturnKind.SECOND] = 1
     else:
         slots[KINDS.index(mode)] = 0
     return slots
 
 
+class _Returned(NamedTuple):
+    """Columns of a frame, each of shape (n,)."""
+
+    pulse: Any
+    kind: Any
+    reach: Any
+    """[m]"""
+    intensity: Any
+    signal: Any
+
+
 @loop_kernel
-def _place(
-    layout: Any, slots: Any, pulse: Any, kind: Any, reach: Any, intensity: Any, signal: Any, photons_a_signal: Any,
-    payloads: Any,
-) -> int:  # fmt: skip
+def _place(layout: Any, slots: Any, returned: _Returned, photons_a_signal: Any, payloads: Any) -> int:
     """Write returns into zeroed packets, laid end to end; how many were of a kind that packets carry.
 
     The photons of a return are its signal's; where that is not known, those that its intensity has at its range.
     """
+    pulse, kind, reach, intensity, signal = returned
     written = 0
     per_step = np.float32(1000.0 / layout.step_mm)
     offset = np.float32(layout.offset_mm / layout.step_mm + 0.5)

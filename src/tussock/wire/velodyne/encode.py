@@ -13,15 +13,15 @@ Left out: the wander of the motor, and intensities that some devices report with
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.kernels import kernel
+from tussock.return_modes import KINDS, ReturnKind
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.dual_returns import kinds_of_places
@@ -73,12 +73,11 @@ class PacketEncoder:
         total = self._carried + len(cycles)
         payloads = np.zeros((ceil(total / self.layout.cycles), PACKET_BYTES), np.uint8)
         payloads[: len(self._begun)] = self._begun
-        distances = distance_steps(frame.range, self.model.distance_step_m)
-        intensities = intensity_bytes(frame.intensity, self.model.white)
-        _place(
-            self.layout.place, self._carried, frame.pulse, frame.laser, self._slots(frame), distances, intensities,
-            payloads,
+        returns = _Returns(
+            frame.pulse, frame.laser, self._slots(frame), distance_steps(frame.range, self.model.distance_step_m),
+            intensity_bytes(frame.intensity, self.model.white),
         )  # fmt: skip
+        _place(self.layout.place, self._carried, returns, payloads)
         first = cycles.start - self._carried
         self._next = cycles.stop
         self._carried = total % self.layout.cycles
@@ -100,7 +99,7 @@ class PacketEncoder:
         """Which place of the packet each row goes to, shape (n,)."""
         slots = np.full(len(KINDS), _SKIP, np.uint8)
         if self.mode == "dual":
-            slots[KINDS.index("strongest")], slots[KINDS.index("last")] = STRONGEST, LAST
+            slots[ReturnKind.STRONGEST], slots[ReturnKind.LAST] = STRONGEST, LAST
         else:
             slots[KINDS.index(self.mode)] = 0
         row = slots[kinds_of_places(frame.return_kind)]
@@ -164,17 +163,27 @@ def place_returns(
     intensity: NDArray[np.uint8], payloads: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Write returns into packets; pulse, counted from the first packet's first, laser, slot: shape (n,)."""
-    _place(
-        layout.place, 0, pulse.astype(np.uint32), laser.astype(np.uint16), slot.astype(np.uint8), distance,
-        intensity, payloads,
-    )  # fmt: skip
+    returns = _Returns(pulse.astype(np.uint32), laser.astype(np.uint16), slot.astype(np.uint8), distance, intensity)
+    _place(layout.place, 0, returns, payloads)
+
+
+class _Returns(NamedTuple):
+    """Returns as they are written, each array of shape (n,)."""
+
+    pulse: Any
+    laser: Any
+    slot: Any
+    """which place of the pulse's"""
+    distance: Any
+    """steps"""
+    intensity: Any
+    """bytes"""
 
 
 @kernel
-def _place(
-    place: Any, carried: int, pulse: Any, laser: Any, slot: Any, distance: Any, intensity: Any, payloads: Any
-) -> None:
+def _place(place: Any, carried: int, returned: _Returns, payloads: Any) -> None:
     """``carried``: cycles in the first packet before pulse 0."""
+    pulse, laser, slot, distance, intensity = returned
     cycles, lasers, returns = place.shape
     for i in range(len(pulse)):
         if slot[i] == _SKIP:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.sensors.patterns.pattern import per_laser
 from tussock.sensors.patterns.spinning import SpinningPattern
-from tussock.wire.firing_loop import Cycles, Lasers, fire
+from tussock.wire.firing_loop import Cycles, FiringColumns, Lasers, fire
 from tussock.wire.firings import Firings
 from tussock.wire.velodyne.calibration import Calibration
 from tussock.wire.velodyne.layout import LAST, PACKET_BYTES, STRONGEST, layout_of
@@ -31,34 +32,30 @@ _NEAR_X, _NEAR_Y, _FAR = 2.4, 1.93, 25.04
 """[m] where an HDL-64E is calibrated (S2 manual, appendix on two-point calibration)"""
 _RAD = np.pi / 18000  # of 0.01°
 
-Numbers = NDArray[np.float64]
-
 
 def firings_of(stream: PacketStream) -> Firings:
     """All pulses of a stream of packets, those without return among them."""
     layout = layout_of(stream.model, stream.mode)
     lasers, cycles = _lasers(stream), _cycles(stream)
     count, returns = len(stream) * layout.cycles * stream.model.lasers, layout.returns
-    directions, origins, azimuths, times = np.empty((count, 3)), np.empty((count, 3)), np.empty(count), np.empty(count)
-    turns = np.empty(count, np.int32)
-    ranges, intensity = np.empty((count, returns)), np.empty((count, returns), np.float32)
+    out = FiringColumns.empty(count, returns)
     raw = stream.packets.view(np.uint8).reshape(-1, PACKET_BYTES)
     scale = float(stream.model.distance_step_m), float(stream.model.white)
-    fire(raw, layout.place, lasers, cycles, scale, directions, origins, azimuths, times, turns, ranges, intensity)
+    fire(raw, layout.place, lasers, cycles, scale, out)
     numbers = np.tile(lasers.number, count // len(lasers.number))
     names = {STRONGEST: "strongest", LAST: "last"}
     return Firings(
         sensor=stream.name,
         kinds=(stream.mode,) if returns == 1 else tuple(names[k] for k in range(returns)),
-        times=times,
+        times=out.times,
         lasers=numbers.astype(np.uint16),
         rings=stream.calibration.rings[numbers],
-        turns=turns,
-        azimuths=azimuths,
-        origins=origins,
-        directions=directions,
-        ranges=_corrected(stream.calibration, ranges, directions, numbers),
-        intensity=intensity,
+        turns=out.turns,
+        azimuths=out.azimuths,
+        origins=out.origins,
+        directions=out.directions,
+        ranges=_corrected(stream.calibration, out.ranges, out.directions, numbers),
+        intensity=out.intensity,
     )
 
 
@@ -86,7 +83,7 @@ def _cycles(stream: PacketStream) -> Cycles:
     return Cycles(-azimuth * _RAD, _times(stream)[:, None] + late * 1e-6, _turns(stream, azimuth, rate), -rate * _RAD)
 
 
-def _rates(stream: PacketStream) -> Numbers:
+def _rates(stream: PacketStream) -> FloatArray:
     """[0.01°/µs] how fast the head turned in each packet, shape (n,): over some packets to either side of it.
 
     From one packet to the next the step of an azimuth on the wire, 0.01°, would be too coarse.
@@ -115,7 +112,7 @@ def _rates(stream: PacketStream) -> Numbers:
     return np.where(np.isnan(rate), usual, rate)
 
 
-def _turns(stream: PacketStream, azimuth: Numbers, rate: Numbers) -> NDArray[np.int32]:
+def _turns(stream: PacketStream, azimuth: FloatArray, rate: FloatArray) -> NDArray[np.int32]:
     """The revolution of every cycle, from where the recording begins, shape (packets, cycles)."""
     usual = float(np.median(rate))
     if usual < 0:
@@ -130,7 +127,7 @@ def _turns(stream: PacketStream, azimuth: Numbers, rate: Numbers) -> NDArray[np.
     return np.maximum(whole, 0).astype(np.int32).reshape(azimuth.shape)
 
 
-def _times(stream: PacketStream) -> Numbers:
+def _times(stream: PacketStream) -> FloatArray:
     """[s] Unix time of the first firing in each packet, by the recorder's clock and as even as the sensor's, (n,)."""
     sensor = (stream.stamps - stream.model.stamp_us) * 1e-6
     # A packet leaves when its last laser has fired.
@@ -141,7 +138,9 @@ def _times(stream: PacketStream) -> Numbers:
     return sensor + offsets[0] + np.interp(sensor, centres, offsets - offsets[0])
 
 
-def _corrected(calibration: Calibration, ranges: Numbers, direction: Numbers, laser: NDArray[np.int64]) -> Numbers:
+def _corrected(
+    calibration: Calibration, ranges: FloatArray, direction: FloatArray, laser: NDArray[np.int64]
+) -> FloatArray:
     """Ranges with the distance corrections of an HDL-64E: near targets, aside (x) and ahead (y), have their own."""
     if not (calibration.distance.any() or calibration.distance_x.any() or calibration.distance_y.any()):
         return ranges

@@ -7,7 +7,7 @@ import pytest
 
 from made_frames import made_frame
 from tussock.errors import InputError
-from tussock.frames.columns import KINDS
+from tussock.return_modes import KINDS
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.packets import EPOCH, Packets
 from tussock.wire.velodyne.decode import decode_packets

@@ -1,0 +1,42 @@
+"""What a command takes, as one object: a frozen dataclass whose fields are its arguments and options.
+
+Typer reads a function's parameters. `takes` shows it the fields of the class as such, in their order, and hands the
+function one object of the class.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import wraps
+from typing import Any, TypeVar, get_type_hints
+
+__all__ = ["takes"]
+
+T = TypeVar("T")
+
+
+def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+    """Make a function of one object a command with an option for every field of that object's class."""
+    types = get_type_hints(options, include_extras=True)
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=types[field.name],
+        )
+        for field in fields(options)  # type: ignore[arg-type]
+    ]
+
+    def as_command(function: Callable[[T], None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**given: Any) -> None:
+            function(options(**given))
+
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return as_command
