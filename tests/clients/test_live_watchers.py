@@ -242,7 +242,7 @@ def test_messages_on_dds_are_those_of_ros(tmp_path: Path) -> None:
 
 def test_rerun_reads_what_was_streamed(tmp_path: Path) -> None:
     pytest.importorskip("rerun", reason="needs rerun-sdk: pip install 'tussock[rerun]'")
-    with streaming(tmp_path, "--to", "rerun:run.rrd", "--seconds", "1") as running:
+    with streaming(tmp_path, "--to", "rerun:run.rrd", "--seconds", "5") as running:
         assert running.wait(240) == 0, running.stderr
     shown = subprocess.run(
         [sys.executable, "-m", "rerun", "rrd", "print", str(tmp_path / "run.rrd")],
