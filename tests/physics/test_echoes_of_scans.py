@@ -40,7 +40,7 @@ def steps(edges: list[float], depths: list[float]) -> Scene:
     """Walls one behind the other, wall k from its edge on to the left (+y), the last one all across."""
     scene = Scene("steps")
     for k, (left, depth) in enumerate(zip([*edges, -20.0], np.cumsum(depths), strict=True)):
-        scene.add(box((0.01, 40.0, 40.0), material=GREY), name=f"wall {k}", position=(depth + 0.005, left + 20.0, 0))
+        scene.add(box((1e-4, 40.0, 40.0), material=GREY), name=f"wall {k}", position=(depth + 5e-5, left + 20.0, 0))
     return scene
 
 
@@ -82,8 +82,8 @@ def test_walls_one_behind_the_other_have_the_echoes_of_their_waveform(
     depths = [nearest, *gaps[: len(edges)]]
     sensor = one_pulse(256, **{"receiver.pulse_fwhm_ns": fwhm})
     across = sensor.beam.stencil()[:, 0].astype(float)
-    # A ray that runs along an edge may fall to either side of it.
-    assume(min(np.abs(across * d - e).min() for d, e in zip(np.cumsum(depths), edges, strict=False)) > 1e-6)
+    # A ray that runs along an edge may fall to either side of it, or on the wall's own narrow side.
+    assume(min(np.abs(across * d - e).min() for d, e in zip(np.cumsum(depths), edges, strict=False)) > 3e-6)
     frame, expected = scan(steps(edges, depths), sensor), peaks_by_hand(sensor, edges, depths)
     sigma = pulse_sigma_m(fwhm)
     spaced = np.diff(expected[:, 0], prepend=-1e3).min() > 2.4 * sigma  # peaks that are about to merge are not counted
