@@ -99,7 +99,7 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
             low1, high1 = four(nodes, link, 8), four(nodes, link, 12)
             enter0 = _enter(low0, high0, x, y, z, ix, iy, iz, near, far)
             enter1 = _enter(low1, high1, x, y, z, ix, iy, iz, near, far)
-            link0, link1 = low0[3].view(np.int32), high0[3].view(np.int32)
+            link0, link1 = np.float32(low0[3]).view(np.int32), np.float32(high0[3]).view(np.int32)
             if enter0 <= far and enter1 <= far:
                 if enter1 < enter0:
                     link0, link1 = link1, link0
