@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,26 @@ ground = {size_m = [60, 60]}
 """
 
 
+STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs_on() -> Iterator[None]:
+    """A test that fails leaves no command running behind it."""
+    yield
+    for process in STARTED:
+        process.kill()
+        process.communicate()
+    STARTED.clear()
+
+
 def start(folder: Path, *words: object, code: str = RUN) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, words)], cwd=folder, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
+    STARTED.append(process)
+    return process
 
 
 def wait_until(ready, process: subprocess.Popen[str]) -> None:
