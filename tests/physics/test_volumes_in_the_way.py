@@ -15,6 +15,8 @@ from tussock.learn.scan_volumes import simulate_ranges, simulate_volumes
 from tussock.poses import Pose
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
+from tussock.scene.primitives import box
+from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene, SceneObject
 from tussock.scene.volumes import Volumes, unpacked
 from tussock.sensors.sensor import Sensor
@@ -234,3 +236,22 @@ def test_copies_are_placed_and_turned_and_stop_independently(level: Sensor) -> N
     assert (~frame.hit).mean() == pytest.approx(0.4**3, abs=0.01)
     again = scan(World(scene), level, Pose(), seed=9, keep_misses=True, threads=1)
     assert np.array_equal(frame.range, again.range, equal_nan=True)
+
+
+def test_volumes_behind_tagged_vegetation_are_met_from_pulse_to_pulse(
+    pencil: Callable[..., Sensor], add_wall: Callable[..., SceneObject]
+) -> None:
+    """The second rays, which look behind tagged plants, end in volumes in some lanes while others stay idle."""
+    scene = Scene("leaf, hedge, wall")
+    scene.add(
+        box((0.01, 0.08, 0.08), material=GREY), name="leaf", position=(3.0, 0.05, 0.0), tags=["vegetation"],
+        response=VegetationResponse(mean_m=0.0, sigma_m=0.5),
+    )  # fmt: skip
+    scene.add_volumes(one_volume(rho=0.5), name="hedge", position=(0, -0.3, -0.1))
+    add_wall(scene, (9.0, 0.0, 0.0), (-1.0, 0.0, 0.0), material=GREY, size=8.0)
+    azimuths = np.tile(np.linspace(-2, 2, 37), 600)  # in and out of the leaf within every sixteen pulses
+    settings = {"receiver.mode": "all", "receiver.model": "hits"}
+    frame = scan(World(scene), pencil(azimuth_deg=azimuths.tolist(), **settings), Pose(), seed=4)
+    behind = (frame.return_number == 2) & (frame.object_id == scene.volumes[0].id)
+    assert behind.sum() > 500, "second rays did end in the hedge"
+    assert np.abs(frame.range[behind] - 5.2).max() < 1.5

@@ -163,9 +163,13 @@ def occluded(scene: int, packet: Packet) -> None:
 
 @inline_kernel
 def resolve(tables: HitTables, packet: Packet) -> None:
-    """Turn Embree's numbers into ours, in every lane: geometry, copy and material; and where the ray met it."""
+    """Turn Embree's numbers into ours, in every lane in use: geometry, copy, material, and where the ray met it.
+
+    Idle lanes keep what they have: it may be a volume, which has no triangles.
+    """
     for l in range(LANES):
-        packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
+        if packet.masks[l] != 0:
+            packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
     _meet_lanes(packet)
 
 
@@ -195,8 +199,8 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
 
 @inline_kernel
 def _meet_lanes(packet: Packet) -> None:
-    """Distance, normal and place on the triangle of every lane that met one, by our own arithmetic."""
-    numbers, corners, zero = packet.numbers, packet.corners, np.float32(0.0)
+    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic."""
+    numbers, corners = packet.numbers, packet.corners
     for l in range(LANES):
         ray = Ray(
             np.float64(numbers[_ORG_X + l]), np.float64(numbers[_ORG_Y + l]), np.float64(numbers[_ORG_Z + l]),
@@ -207,10 +211,12 @@ def _meet_lanes(packet: Packet) -> None:
             corners[_AX + l], corners[_AY + l], corners[_AZ + l], corners[_BX + l], corners[_BY + l], corners[_BZ + l],
             corners[_CX + l], corners[_CY + l], corners[_CZ + l],
         )  # fmt: skip
-        found, side, met = meet_triangle(ray, at), corners[_SIDE + l], packet.materials[l] >= 0
+        found, side, used = meet_triangle(ray, at), corners[_SIDE + l], packet.masks[l] != 0
+        met = used & (packet.materials[l] >= 0)
+        length = side if met else 0.0
         numbers[_TFAR + l] = np.float32(found.distance) if met else numbers[_TFAR + l]
-        numbers[_NG_X + l] = np.float32(side * found.nx) if met else zero
-        numbers[_NG_Y + l] = np.float32(side * found.ny) if met else zero
-        numbers[_NG_Z + l] = np.float32(side * found.nz) if met else zero
-        numbers[_U + l] = np.float32(found.u)
-        numbers[_V + l] = np.float32(found.v)
+        numbers[_NG_X + l] = np.float32(length * found.nx) if used else numbers[_NG_X + l]
+        numbers[_NG_Y + l] = np.float32(length * found.ny) if used else numbers[_NG_Y + l]
+        numbers[_NG_Z + l] = np.float32(length * found.nz) if used else numbers[_NG_Z + l]
+        numbers[_U + l] = np.float32(found.u) if used else numbers[_U + l]
+        numbers[_V + l] = np.float32(found.v) if used else numbers[_V + l]
