@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gappy_frames import gappy_frame
-from tussock.frames.columns import KINDS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose
+from tussock.return_modes import KINDS
 from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor, sensor_names

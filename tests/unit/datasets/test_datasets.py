@@ -262,7 +262,8 @@ def test_a_sequence_comes_back_as_frames(whole):
     assert len(frames) == 4 and all(frame.trajectory is not None for frame in frames)
     rig, world = drive(), World(street())
     first = scan(world, rig.lidars[0].sensor, rig.body.mounted(rig.lidars[0].mount), frame=0)
-    assert len(frames[0]) == first.hit.sum()
+    # which of the weakest echoes are seen is chance, and every scan of a data set has its own
+    assert len(frames[0]) == pytest.approx(first.hit.sum(), rel=0.01)
     assert 252 in frames[0].label and 10 in frames[0].label
 
 

@@ -50,7 +50,7 @@ def mixed(volumes) -> Scene:
     scene.add_volumes(volumes, name="bush", position=(1, 2, 0), yaw=0.3)
     scene.add(
         sphere(0.5, material=Material(name="ivy", response=VegetationResponse(sigma_m=0.2))), name="ivy",
-        position=(4, -2, 0),
+        position=(-4, -2, 0),
     )  # fmt: skip
     places = Placements.of(np.array([[0, 5, 0], [0, -5, 0.5]], float), yaw=np.array([0, 1.25]))
     scene.add_volumes(volumes, name="bushes", label="shrub", tags=["wet"], placements=places)
