@@ -241,8 +241,10 @@ def test_s3_without_credentials_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 BATCH = """#!/bin/bash
-# Slurm's sbatch, as far as it goes here: the script runs at once, on this machine.
-nohup bash "${@: -1}" > /dev/null 2>&1 &
+# Slurm's sbatch, as far as it goes here: a copy of the script, which is deleted behind us, runs at once on this machine.
+script=$(mktemp)
+cp "${@: -1}" "$script"
+nohup bash "$script" > /dev/null 2>&1 &
 echo "Submitted batch job $!"
 """
 

@@ -106,6 +106,10 @@ def dask_engine(
                     "`dask scheduler`, or use --dask local"
                 ) from None
             with client:
+                batch = where != "local" and "://" not in where
+                if batch and say is not None:
+                    say(f"waiting for the first worker from {where}; its queue decides when (Ctrl-C gives up)")
+                _wait_for_a_worker(client, None if batch else 60.0)
                 _same_versions(client)
                 if say is not None and client.dashboard_link:
                     say(f"dashboard: {client.dashboard_link}")
@@ -150,12 +154,16 @@ def _cluster(where: str, workers: int | None) -> Iterator[Any]:
             yield cluster
 
 
+def _wait_for_a_worker(client: Any, patience: float | None) -> None:
+    """Wait for ``patience`` [s]; None: as long as it takes."""
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        raise InputError(f"Dask: no worker came within {patience:g} s; start some with `dask worker ADDRESS`") from None
+
+
 def _same_versions(client: Any) -> None:
     """Workers must run the same Tussock: another one might give other bits."""
-    try:
-        client.wait_for_workers(1, timeout=60)
-    except TimeoutError:
-        raise InputError("Dask: no worker came within 60 s; start some with `dask worker ADDRESS`") from None
     theirs: dict[str, Any] = client.run(_version, on_error="return")
     for worker, version in theirs.items():
         if version != VERSION:
