@@ -32,6 +32,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.pictures import check_picture
 from tussock.scene.texture import Texture
+from tussock.scene_files.material_names import MaterialNames
 from tussock.scene_files.mesh_companions import Companions, gltf_header
 from tussock.scene_files.mesh_ply import is_tussock_ply, load_ply, save_ply
 
@@ -107,7 +108,7 @@ def _parts(path: Path, reach: Reach | None) -> Iterator[tuple[Mesh, NDArray[np.f
             raise companions.refused
         extras = _gltf_materials(path)
         shapes: dict[str, Mesh] = {}
-        named = _Names()
+        names = MaterialNames()
         for node in scene.graph.nodes_geometry:
             transform, name = scene.graph.get(node)
             geometry = scene.geometry[name]
@@ -116,7 +117,7 @@ def _parts(path: Path, reach: Reach | None) -> Iterator[tuple[Mesh, NDArray[np.f
             _refuse_missing_rows(geometry.metadata.get("_ply_raw", {}))
             if name not in shapes:
                 _check_texture(geometry, extras, companions, path)
-                shapes[name] = _converted(geometry, extras, named)
+                shapes[name] = _converted(geometry, extras, names)
             yield shapes[name], np.asarray(transform, float)
 
 
@@ -162,7 +163,7 @@ def _check_texture(geometry: Any, gltf: dict[str, Any], companions: Companions, 
         )  # fmt: skip
 
 
-def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
+def _converted(geometry: Any, gltf: dict[str, Any], names: MaterialNames) -> Mesh:
     visual = geometry.visual
     chosen = None
     if visual is not None and visual.defined and visual.kind == "face":
@@ -170,14 +171,14 @@ def _converted(geometry: Any, gltf: dict[str, Any], named: _Names) -> Mesh:
         if len(colors) > _MOST_FACE_COLORS:
             colors, chosen = np.asarray(visual.face_colors)[:, :3].mean(0, keepdims=True), None
         materials = tuple(
-            named.unique(material_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), linear_of_srgb(c / 255)))
+            names.named(material_of_color("color-{:02x}{:02x}{:02x}".format(*c.astype(int)), linear_of_srgb(c / 255)))
             for c in colors
         )
     elif visual is not None and visual.defined and visual.kind == "vertex":
         mean = np.asarray(visual.vertex_colors)[:, :3].mean(0)
-        materials = (named.unique(material_of_color("vertex-colors", linear_of_srgb(mean / 255))),)
+        materials = (names.named(material_of_color("vertex-colors", linear_of_srgb(mean / 255))),)
     else:
-        materials = (named.unique(_of_visual(getattr(visual, "material", None), gltf)),)
+        materials = (names.named(_of_visual(getattr(visual, "material", None), gltf)),)
     one = chosen is None or len(materials) == 1
     uv = getattr(visual, "uv", None) if any(material.texture for material in materials) else None
     return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv)
@@ -259,20 +260,6 @@ def linear_of_srgb(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 def _gltf_materials(path: Path) -> dict[str, Any]:
     """The materials of a glTF or GLB file by name, as they stand there: trimesh drops their extras."""
     return {entry["name"]: entry for entry in gltf_header(path).get("materials", []) if "name" in entry}
-
-
-class _Names:
-    """Two different materials of one name get different names: a scene knows materials by name."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Material] = {}
-
-    def unique(self, material: Material) -> Material:
-        name, number = material.name, 1
-        while self._known.setdefault(name, material.changed(name=name)) != material.changed(name=name):
-            number += 1
-            name = f"{material.name}-{number}"
-        return self._known[name]
 
 
 def _placed(mesh: Mesh, transform: NDArray[np.float64]) -> Mesh:

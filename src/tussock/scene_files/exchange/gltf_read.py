@@ -22,8 +22,8 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
 from tussock.scene_files.exchange.gltf_file import INSTANCING, GltfFile
-from tussock.scene_files.exchange.material_names import MaterialNames
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, read_material, warn
+from tussock.scene_files.material_names import MaterialNames
 from tussock.scene_files.mesh_files import material_of_color, mean_color, tinted
 
 __all__ = ["GLTF_SUFFIXES", "load_gltf"]

@@ -20,8 +20,8 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, plane, sphere
 from tussock.scene.texture import Texture
-from tussock.scene_files.exchange.material_names import MaterialNames
 from tussock.scene_files.exchange.told import KEY, read_material
+from tussock.scene_files.material_names import MaterialNames
 from tussock.scene_files.mesh_files import material_of_color, mean_color
 
 __all__ = ["SHAPES", "Shapes"]
