@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -103,3 +105,12 @@ def test_errors_are_not_taken_apart_as_text() -> None:
     """An `InputError` has its source, field and rule as fields."""
     for file in FILES:
         assert "startswith(str(" not in file.read_text(encoding="utf-8"), file
+
+
+def test_no_file_of_ours_is_ignored() -> None:
+    """A wheel leaves out what .gitignore names, whether or not it is tracked: `site/` there once cost a whole room."""
+    top = Path(__file__).parents[2]
+    if not (top / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout: clone the project to have this checked")
+    words = ["git", "-C", str(top), "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    assert subprocess.run(words, check=True, capture_output=True, text=True).stdout == ""
