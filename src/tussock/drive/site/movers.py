@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tussock.arrays import FloatArray
 from tussock.drive.site.kinds import faces_of
@@ -17,7 +16,6 @@ from tussock.poses import Trajectory
 from tussock.scene.scene import Scene
 
 __all__ = ["Movers", "rectangle"]
-
 
 
 def rectangle(x: float, y: float, yaw: float, length: float, width: float) -> FloatArray:
