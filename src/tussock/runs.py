@@ -60,6 +60,8 @@ class Run:
     threads: int | None = None
     on: str = "cpu"
     """or gpu"""
+    epoch: float = 0.0
+    """[s] when frame 0 starts"""
 
     def __post_init__(self) -> None:
         format_of(self._out)
@@ -69,7 +71,7 @@ class Run:
     @property
     def frames(self) -> range:
         """Numbers of the frames that start in the range."""
-        return frames_between(self.sensor, self.start, self.end)
+        return frames_between(self.sensor, self.start, self.end, epoch=self.epoch)
 
     def file(self, number: int) -> Path:
         return self._out.with_name(self._name(number))
@@ -106,6 +108,7 @@ class Run:
             "suffix": self._out.suffix,
             # Both give the same returns but for the last bits of some, so a run is made in one place.
             **({"on": self.on} if self.on != "cpu" else {}),
+            **({"epoch": self.epoch} if self.epoch else {}),
         }
 
     def prepare(self, *, force: bool = False) -> list[int]:
@@ -147,6 +150,7 @@ class Run:
                 waveform=self.waveform,
                 threads=self.threads,
                 on=self.on,
+                epoch=self.epoch,
             )
             save_frame(frame, file, force=True, coords=self.coords)
             yield Done(number, file, frame)

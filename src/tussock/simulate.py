@@ -43,6 +43,7 @@ _BLOCK = 1024  # pulses a thread takes at a time
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
 _PIECES = 4  # at least, for every thread of several: whoever is done first takes another
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
+_FAR_S = 1e10  # [s] 317 years: a microsecond is still told apart
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
 
 
@@ -58,21 +59,23 @@ def scan(
     threads: int | None = None,
     block: int = _BLOCK,
     on: str = "cpu",
+    epoch: float = 0.0,
 ) -> Frame:
-    """Scan a scene once: revolution or image number ``frame``, which starts at ``frame`` × the sensor's period.
+    """Scan a scene once: revolution or image number ``frame``, which starts at ``epoch`` + ``frame`` × the sensor's period.
 
     ``pose`` is ``T_world_sensor``, standing or moving. The same seed gives the same bytes whatever the
     ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
     without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. ``on`` is ``"cpu"``
-    or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). Hand over a `World` instead of a `Scene` to scan many
+    or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). ``epoch`` [s] is when frame 0 starts: a UNIX time, where
+    poses and motions are in UNIX time; chance and firings are those of the frame's number, whenever it starts. Hand over a `World` instead of a `Scene` to scan many
     times without building it again.
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
     seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
-    frame, on = _checked_frame(frame), checked_on(on)
+    frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
 
-    shot = prepare(world, sensor, path, seed, frame, waveform=waveform)
+    shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
     if on == "gpu":
         columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses)
@@ -85,7 +88,7 @@ def scan(
         columns = collect(fired, slots, tables, block, block_counts, keep_misses=keep_misses, threads=threads)
     add_speeds(columns, fired, path, world, sensor)
     waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
-    meta = frame_meta(world, sensor, seed, frame, len(fired.lasers))
+    meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
     if waveforms is not None:
         meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
     return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
@@ -104,10 +107,10 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    world: World, sensor: Sensor, path: Trajectory, seed: int, frame: int, *, waveform: bool = False
+    world: World, sensor: Sensor, path: Trajectory, seed: int, frame: int, *, waveform: bool = False, epoch: float = 0.0
 ) -> Prepared:  # fmt: skip
     """All that a scan reads, and room for what it finds."""
-    start = frame * sensor.frame_period
+    start = epoch + frame * sensor.frame_period
     pulses = sensor.pulses(frame)
     # The last firing cycle of a revolution may end a little after it.
     span = max(sensor.frame_period, float(pulses.offsets[-1]))
@@ -181,20 +184,31 @@ def add_speeds(columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory,
 
 def scan_range(
     scene: Scene | World, sensor: Sensor, pose: Pose | Trajectory | None = None, *, start: float = 0.0, end: float,
-    **options: Any,
+    epoch: float = 0.0, **options: Any,
 ) -> Iterator[Frame]:  # fmt: skip
     """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`."""
     world = scene if isinstance(scene, World) else World(scene)
-    for frame in frames_between(sensor, start, end):
-        yield scan(world, sensor, pose, frame=frame, **options)
+    for frame in frames_between(sensor, start, end, epoch=epoch):
+        yield scan(world, sensor, pose, frame=frame, epoch=epoch, **options)
 
 
-def frames_between(sensor: Sensor, start: float, end: float) -> range:
-    """Numbers of the frames that start in [start, end): any cut of the time gives each frame once."""
-    if not (np.isfinite(start) and np.isfinite(end)) or not 0 <= start <= end:
-        raise InputError.of("time range", "must be 0 <= start <= end [s]", (start, end))
+def frames_between(sensor: Sensor, start: float, end: float, *, epoch: float = 0.0) -> range:
+    """Numbers of the frames that start in [start, end): any cut of the time gives each frame once.
+
+    ``epoch`` [s] is when frame 0 starts.
+    """
+    epoch = _checked_epoch(epoch)
+    if not (np.isfinite(start) and np.isfinite(end)) or not epoch <= start <= end:
+        least = f"{epoch:.15g} (epoch)" if epoch else "0"
+        raise InputError.of("time range", f"must be {least} <= start <= end [s]", (start, end))
     period = sensor.frame_period
-    return steps_between(start / period, end / period, "frames")
+    return steps_between((start - epoch) / period, (end - epoch) / period, "frames")
+
+
+def _checked_epoch(epoch: float) -> float:
+    if isinstance(epoch, bool) or not isinstance(epoch, (int, float, np.number)) or not abs(float(epoch)) <= _FAR_S:
+        raise InputError.of("epoch", f"must be a time [s] within {_FAR_S:g} of 0", epoch)
+    return float(epoch)
 
 
 def _checked_block(block: int) -> int:

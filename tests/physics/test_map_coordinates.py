@@ -19,7 +19,7 @@ from tussock.scene.primitives import box, ground, sphere
 from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import load_mesh
 from tussock.scene_files.mesh_ply import load_ply, save_ply
-from tussock.sensors.catalogue import load_sensor
+from tussock.sensors.catalogue import load_sensor, sensor_names
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import frames_between, scan, scan_range
 from tussock.trace.reference import trace_reference
@@ -43,7 +43,7 @@ def moved(mesh: Mesh, by: np.ndarray) -> Mesh:
     return Mesh.of(mesh.vertices.astype(float) + by, mesh.triangles, mesh.materials)
 
 
-def things(by: np.ndarray, *, in_vertices: bool, start: float = 0.0) -> Scene:
+def things(by: np.ndarray, *, in_vertices: bool, start: float = 0.0, moving: bool = True) -> Scene:
     """Ground, a wall, copies of a ball and a box that drives, ``by`` off: in the vertices or in the placements."""
     scene = Scene()
     shift = np.zeros(3) if in_vertices else by
@@ -56,6 +56,8 @@ def things(by: np.ndarray, *, in_vertices: bool, start: float = 0.0) -> Scene:
         scene.add(moved(sphere(0.6), by), placements=Placements.of(places))
     else:
         scene.add(sphere(0.6), placements=Placements.of(places + by))
+    if not moving:
+        return scene
     path = Trajectory.through(
         np.array([0.0, 0.4]) + start,
         [Pose.at(*(np.array([5.0, -4.0, 0.5]) + shift)), Pose.at(*(np.array([5.0, 4.0, 0.5]) + shift))],
@@ -124,6 +126,36 @@ def test_a_height_field_keeps_its_place_to_a_millimetre() -> None:
     assert np.abs(found - expected).max() < MM
 
 
+def test_a_geotiff_keeps_its_place_to_a_millimetre(tmp_path: Path) -> None:
+    """A file of slope 0.5 in UTM, in a scene file with keep_place: rays from above, and a scan from a mast."""
+    rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed: pip install 'tussock[geo]'")
+    from tussock.scene_files.scene_file import load_scene
+    from tussock.trace.rays import trace_rays
+
+    west, north, pixel = 500_000.0, 4_500_000.0, 0.5
+    east = west + pixel * (np.arange(200) + 0.5)  # the middles of pixels, where heights are
+    band = np.tile(120.0 + 0.5 * (east - west), (160, 1))
+    with rasterio.open(
+        tmp_path / "slope.tif", "w", driver="GTiff", width=200, height=160, count=1, dtype="float64", crs="EPSG:32632",
+        transform=rasterio.Affine(pixel, 0.0, west, 0.0, -pixel, north),
+    ) as file:  # fmt: skip
+        file.write(band, 1)
+    (tmp_path / "scene.toml").write_text(
+        'name = "slope"\n[[objects]]\nname = "hill"\nterrain = { geotiff = "slope.tif", keep_place = true }\n'
+    )
+    scene = load_scene(tmp_path / "scene.toml")
+    world = World(scene)
+    places = np.random.default_rng(3).uniform(-25, 25, (5000, 2)) + np.array([west + 50, north - 40])
+    start = np.column_stack([places, np.full(5000, 300.0)])
+    found = 300.0 - trace_rays(world, start, np.tile([0.0, 0.0, -1.0], (5000, 1)), 400.0)
+    assert np.abs(found - (120.0 + 0.5 * (places[:, 0] - west))).max() < MM
+    mast = np.array([west + 50.3, north - 40.2, 120.0 + 0.5 * 50.3 + 4.0])
+    points = scan(world, exact_sensor(), Pose.at(*mast)).world_xyz(true=True)
+    assert len(points) > 5000
+    off = points[:, 2] - (120.0 + 0.5 * (points[:, 0] - west))
+    assert np.abs(off).max() < MM  # across the slope even less
+
+
 def _scene_of(mesh: Mesh) -> Scene:
     scene = Scene()
     scene.add(mesh)
@@ -186,6 +218,71 @@ def test_a_run_at_unix_time_gives_the_frames_of_time_zero() -> None:
 
     for near, far in zip(frames(0.0), frames(UNIX), strict=True):
         same_returns(near, far, shift=UNIX)
+
+
+def test_a_sensor_of_any_kind_sees_the_same_at_unix_time() -> None:
+    """Frame 0 starts at the epoch: the pulses, the chance and the returns of every frame are those of time 0, bit for bit.
+
+    Without an epoch, frames are counted from time 0. Frame 17,000,000,000 of a sensor whose firings do not fill a
+    revolution (a VLP-16, an Avia) then holds other pulses than frame 0: those that it would really fire there.
+    """
+    scene, others = World(things(np.zeros(3), in_vertices=False, moving=False)), []
+    for name in sensor_names():
+        sensor = load_sensor(name).with_(**{"beam.rays": 1})
+        near = scan(scene, sensor, Pose.at(0, 0, 1.6), frame=3, seed=5)
+        far = scan(scene, sensor, Pose.at(0, 0, 1.6), frame=3, seed=5, epoch=UNIX)
+        assert len(near) > 50, name
+        for column, values in near.columns.items():
+            if column == "time":
+                assert np.abs(values + UNIX - far.time).max() < 1e-6, name
+            else:
+                assert np.array_equal(values.view(np.uint8), far.columns[column].view(np.uint8)), (name, column)
+        assert far.meta["frame"] == 3 and far.meta["start_s"] == UNIX + near.meta["start_s"]
+        late = sensor.pulses(frames_between(sensor, UNIX, UNIX).start)
+        if len(late) != len(sensor.pulses(0)) or not np.array_equal(late.directions, sensor.pulses(0).directions):
+            others.append(name)
+    assert {"vlp-16", "hdl-64e-s3", "livox-avia"} <= set(others)
+    assert not {"os1-128", "pandar64", "lms-511", "at128", "livox-mid-360"} & set(others)
+
+
+@pytest.mark.parametrize("name", ["vlp-16", "hdl-32e", "livox-mid-40"])
+def test_rides_and_movers_in_unix_time(name: str) -> None:
+    """Firings that take other places in every revolution, a sensor that drives, a box that drives past it."""
+    sensor = exact_sensor(name)
+
+    def frames(start: float) -> list[Frame]:
+        ride = Trajectory.through(np.array([0.0, 0.4]) + start, [Pose.at(0, 0, 1.6), Pose.at(1, 0.5, 1.6, yaw=0.4)])
+        scene = things(np.zeros(3), in_vertices=False, start=start)
+        return list(scan_range(scene, sensor, ride, start=start, end=start + 0.3, epoch=start, seed=5))
+
+    for near, far in zip(frames(0.0), frames(UNIX), strict=True):
+        same_returns(near, far, shift=UNIX)
+
+
+def test_an_epoch_that_cannot_be() -> None:
+    scene, sensor = things(np.zeros(3), in_vertices=False), exact_sensor()
+    for wrong in (np.nan, np.inf, 1e11, "today"):
+        with pytest.raises(InputError, match=r"epoch: must be a time \[s\] within 1e\+10 of 0, got"):
+            scan(scene, sensor, epoch=wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be 1700000000 \(epoch\) <= start <= end"):
+        frames_between(sensor, 0.0, 1.0, epoch=UNIX)
+
+
+def test_the_command_line_counts_from_the_epoch(tussock) -> None:
+    words = ["scan", "courtyard", "--sensor", "vlp-16", "--pose", "0,0,1", "--rays", "1"]
+    assert tussock(*words, "--out", "near.npz")[0] == 0
+    assert tussock(*words, "--epoch", "1700000000", "--out", "far.npz")[0] == 0
+    assert (
+        tussock(*words, "--epoch", "1700000000", "--from", "1700000000", "--to", "1700000000.1", "--out", "run.npz")[0]
+        == 0
+    )
+    near = load_frame("near.npz")
+    for name in ("far.npz", "run_000000.npz"):
+        far = load_frame(name)
+        assert np.array_equal(near.range, far.range) and np.array_equal(near.intensity, far.intensity)
+        assert np.abs(far.time - UNIX - near.time).max() < 1e-6
+    code, _, err = tussock(*words, "--epoch", "1700000000", "--out", "run.pcap")
+    assert code == 2 and "--epoch: does not go with a recording" in err and "--utc" in err
 
 
 def test_the_command_line_takes_unix_times(tussock) -> None:

@@ -37,8 +37,13 @@ class ScanOptions:
     ] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None
-    start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
+    start: Annotated[
+        float | None, typer.Option("--from", help="Start of the time range [s]; the epoch if not given.")
+    ] = None
     end: Annotated[float | None, typer.Option("--to", help="End of the time range [s]; one frame if not given.")] = None
+    epoch: Annotated[
+        float, typer.Option(help="When frame 0 starts [s]: a UNIX time, where poses and motions are in UNIX time.")
+    ] = 0.0
     rate: Annotated[float | None, typer.Option(help="Revolutions per second, within the data sheet's limits.")] = None
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None
     mode: Annotated[

@@ -46,6 +46,7 @@ class ScanPlan:
     waveform: bool
     threads: int | None
     on: str
+    epoch: float
     force: bool
     numbered: Run | None
     """a time range as one file a frame, which may have been begun already"""
@@ -74,7 +75,7 @@ class ScanPlan:
         return scan(
             self.world, self.sensor, self.place,
             seed=self.seed, frame=number, keep_misses=self.misses, waveform=self.waveform, threads=self.threads,
-            on=self.on,
+            on=self.on, epoch=self.epoch,
         )  # fmt: skip
 
     def written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
@@ -113,18 +114,22 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
     device = station.sensor.with_(**changes) if changes else station.sensor
     seed = source.seed if given.seed is None else given.seed
     coords: Coords = "world" if given.coords == "world" else "sensor"
-    first = frames_between(device, given.start, given.start).start
-    frames = range(first, first + 1) if given.end is None else frames_between(device, given.start, given.end)
+    epoch = given.epoch
+    start = given.start if given.start is not None else epoch
+    first = frames_between(device, start, start, epoch=epoch).start
+    frames = range(first, first + 1) if given.end is None else frames_between(device, start, given.end, epoch=epoch)
     if not len(frames):
-        raise InputError.of("time range", "holds no start of a frame", f"{given.start:g} s to {given.end:g} s")
+        raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {given.end:g} s")
     numbered, finished = None, []
     if given.out.suffix in RECORDING_SUFFIXES:
+        if epoch:
+            raise InputError.of("--epoch", "does not go with a recording", str(given.out), "give --utc")
         check_recording(given.out, device, force=given.force)
     elif given.end is not None:
         numbered = Run(
-            source.scene, device, station.place, given.out, given.start, given.end,
+            source.scene, device, station.place, given.out, start, given.end,
             seed=seed, coords=coords, keep_misses=given.misses, waveform=given.waveform, threads=given.threads,
-            on=given.on,
+            on=given.on, epoch=epoch,
         )  # fmt: skip
         finished = numbered.prepare(force=given.force)
     tables = _one_a_frame(given.table, frames)
@@ -132,7 +137,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
         check_writable(target, force=given.force or bool(finished))
     return ScanPlan(
         World(source.scene), device, station.place, seed, frames, given.out, coords, given.misses, given.waveform,
-        given.threads, given.on, given.force, numbered, finished, tables,
+        given.threads, given.on, epoch, given.force, numbered, finished, tables,
     )  # fmt: skip
 
 

@@ -22,9 +22,11 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
 
-__all__ = ["root_system"]
+__all__ = ["MOST", "root_system"]
 
 
+MOST = 200_000_000
+"""triangles: 8 GB of them"""
 _SHARES = (0.10, 0.50, 0.28, 0.12)
 """of the triangles: stump, main, lateral and fine roots"""
 
@@ -32,7 +34,7 @@ _SHARES = (0.10, 0.50, 0.28, 0.12)
 def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int = 0) -> Mesh:
     """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more."""
     positive("root radius", radius)
-    whole("root triangles", triangles, 100_000)
+    whole("root triangles", triangles, 100_000, MOST)
     rng = chance("root", seed)
     orders = _skeleton(radius, rng)
     shapes = [_cells(order, share * triangles) for order, share in zip(orders, _SHARES, strict=True)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
 from tussock.errors import InputError
 from tussock.plants.conifer import conifer
 from tussock.plants.reeds import reeds
-from tussock.plants.root_system import root_system
+from tussock.plants.root_system import MOST, root_system
 from tussock.plants.shape_cache import kept
 from tussock.plants.shrub import shrub
+from tussock.scenes.root import root
 
 
 def area_of(mesh, label):
@@ -108,6 +111,12 @@ def test_kept_shapes_come_back_bit_for_bit_and_damage_is_made_good(tmp_path, mon
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
+def test_the_root_of_the_paper_may_grow():
+    """Its 22 million triangles are more than a shape has by default; growing it takes a minute, so it is not grown."""
+    for maker, parameter in ((root_system, "triangles"), (root, "root_triangles")):
+        assert signature(maker).parameters[parameter].default <= MOST
+
+
 def test_a_closed_cache_only_costs_time(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("TUSSOCK_CACHE", str(tmp_path / "file"))
@@ -125,6 +134,7 @@ def test_a_closed_cache_only_costs_time(tmp_path, monkeypatch):
         (lambda: reeds(density=0.01), "must give at least one stem"),
         (lambda: reeds(size=(1, 2, 3)), "reeds size: must be two numbers"),
         (lambda: root_system(triangles=5), "root triangles"),
+        (lambda: root_system(triangles=MOST + 1), f"root triangles: must be at most {MOST}, got"),
     ],
 )
 def test_plants_that_cannot_grow(make, said):
