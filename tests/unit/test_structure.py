@@ -111,6 +111,6 @@ def test_no_file_of_ours_is_ignored() -> None:
     """A wheel leaves out what .gitignore names, whether or not it is tracked: `site/` there once cost a whole room."""
     top = Path(__file__).parents[2]
     if not (top / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("not a git checkout: clone the project to have this checked")
+        pytest.skip("not a git checkout: run again in a clone of the project")
     words = ["git", "-C", str(top), "ls-files", "--cached", "--ignored", "--exclude-standard"]
     assert subprocess.run(words, check=True, capture_output=True, text=True).stdout == ""
