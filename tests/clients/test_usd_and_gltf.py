@@ -147,6 +147,73 @@ def test_instanceable_prims_are_placements(tmp_path: Path) -> None:
     np.testing.assert_array_equal(scene.objects[0].placements.matrices[:, 0, 3], np.arange(50))
 
 
+def test_time_samples_of_transforms_are_motion(tmp_path: Path) -> None:
+    pytest.importorskip("pxr", reason="needs usd-core: pip install 'tussock[usd]'")
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.CreateNew(str(tmp_path / "stage.usda"))
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, 0.01)
+    stage.SetTimeCodesPerSecond(30.0)
+    stage.SetStartTimeCode(60.0)
+    stage.SetEndTimeCode(120.0)
+    # A mast that turns once in two seconds about USD's upright axis, an arm on it, and what hangs on the arm.
+    mast = UsdGeom.Xform.Define(stage, "/mast")
+    turn = mast.AddRotateYOp()
+    turn.Set(0.0, 60.0)
+    turn.Set(360.0, 120.0)
+    arm = UsdGeom.Xform.Define(stage, "/mast/arm")
+    arm.AddTranslateOp().Set((300.0, 100.0, 0.0))
+    quad(stage, "/mast/arm/board")
+    copies = UsdGeom.PointInstancer.Define(stage, "/mast/leaves")
+    quad(stage, "/mast/leaves/leaf")
+    copies.CreatePrototypesRel().SetTargets(["/mast/leaves/leaf"])
+    copies.CreateProtoIndicesAttr([0, 0, 0])
+    copies.CreatePositionsAttr([(100.0, 0.0, 0.0), (200.0, 0.0, 0.0), (0.0, 0.0, 100.0)])
+    grows = UsdGeom.Xform.Define(stage, "/grows")
+    size = grows.AddScaleOp()
+    size.Set((1.0, 1.0, 1.0), 60.0)
+    size.Set((2.0, 2.0, 2.0), 120.0)
+    quad(stage, "/grows/patch")
+    quad(stage, "/stands")
+    stage.GetRootLayer().Save()
+    with pytest.warns(SceneWarning, match="1 prims change over time in ways that cannot be read"):
+        scene = load_scene(tmp_path / "stage.usda")
+    moving = {thing.name: thing for thing in scene.objects if thing.motion is not None}
+    assert len(scene.objects) == 4 and len(moving) == 2
+    for thing in moving.values():
+        assert thing.motion is not None
+        assert thing.motion.times[0] == 0.0 and thing.motion.times[-1] == pytest.approx(2.0)
+        for time in np.linspace(0, 2, 23):
+            # USD's turn about y is one about z here, half a turn a second of it and of nothing else.
+            pose, angle = thing.motion.pose(time), np.pi * time
+            np.testing.assert_allclose(pose.position, 0, atol=1e-6)
+            half = np.abs(np.dot(pose.quaternion, [0, 0, np.sin(angle / 2), np.cos(angle / 2)]))
+            assert half == pytest.approx(1.0, abs=2e-5)  # a chord of 1/24 s
+    counts = sorted(len(thing.placements) for thing in moving.values())
+    assert counts == [1, 3]
+    # The whole, written and read again, is where it was, at any time.
+    save_scene(scene, tmp_path / "again.usda")
+    again = load_scene(tmp_path / "again.usda")
+    for thing in moving.values():
+        other = again[thing.name]
+        assert thing.motion is not None and other.motion is not None
+        for time in (0.0, 0.37, 1.2, 5.0):
+            places = [
+                np.einsum("ij,njk->nik", _whole(one.motion.matrices([time])[0]), _wholes(one.placements.matrices))
+                for one in (thing, other)
+            ]
+            np.testing.assert_allclose(places[0], places[1], atol=1e-6)
+
+
+def _whole(matrix: np.ndarray) -> np.ndarray:
+    return np.vstack([matrix, [0, 0, 0, 1]])
+
+
+def _wholes(matrices: np.ndarray) -> np.ndarray:
+    return np.stack([_whole(matrix) for matrix in matrices])
+
+
 def test_layers_outside_the_folder_and_missing_ones_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("pxr", reason="needs usd-core: pip install 'tussock[usd]'")
     from pxr import Usd

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.poses import Trajectory
 from tussock.scene.labels import UNLABELLED, label_id
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
@@ -45,14 +46,15 @@ def warn(note: str) -> None:
     warnings.warn(note, SceneWarning, stacklevel=3)
 
 
-def refuse_more(scene: Scene, kind: str) -> None:
-    """Refuse a scene that the format has no words for."""
+def refuse_more(scene: Scene, kind: str, *, motion: bool = False) -> None:
+    """Refuse a scene that the format has no words for; ``motion`` where it has some for that."""
     if not scene.everything:
         raise InputError("scene: is empty; add an object first")
     first = next(iter(scene.volumes), None)
     what = "learned volumes" if first else ""
     for thing in scene.objects:
-        if not what and (thing.motion is not None or thing.forms is not None):
+        moves = thing.motion is not None and not motion
+        if not what and (moves or thing.forms is not None):
             first, what = thing, "motion" if thing.forms is None else "a shape that changes"  # type: ignore[assignment]
     if first is not None:
         raise InputError(f"object {first.name!r}: {what} cannot be written as {kind}; save the scene as .toml")
@@ -80,7 +82,10 @@ def read_material(text: Any, texture: Any) -> Material:
     return Material.parse(said, f"material {said.get('name')!r}")
 
 
-def add_object(scene: Scene, mesh: Any, places: NDArray[np.float64], name: str, text: Any, label: str | None) -> None:
+def add_object(
+    scene: Scene, mesh: Any, places: NDArray[np.float64], name: str, text: Any, label: str | None,
+    motion: Trajectory | None = None,
+) -> None:  # fmt: skip
     """Add what a file holds under ``name``; ``text`` is what `object_text` wrote, ``label`` what others say."""
     said = _table(text) if text else {}
     wanted = str(said.get("label") or label or UNLABELLED)
@@ -91,7 +96,8 @@ def add_object(scene: Scene, mesh: Any, places: NDArray[np.float64], name: str, 
         number += 1
         free = f"{said.get('name') or name}-{number}"
     tags = [str(tag) for tag in said.get("tags", ())]
-    scene.add(mesh, name=free, label=wanted, tags=tags, placements=Placements(places), response=response)
+    where = Placements(places)
+    scene.add(mesh, name=free, label=wanted, tags=tags, placements=where, response=response, motion=motion)
 
 
 def exact_places(standard: NDArray[np.float64], exact: NDArray[np.float64] | None) -> NDArray[np.float64]:

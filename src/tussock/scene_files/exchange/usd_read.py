@@ -4,7 +4,8 @@ A Mesh becomes an object; the copies of a PointInstancer's prototype become the 
 copies of an instanceable prim: a shape is in memory once, however often it stands there. Cubes, spheres, cylinders and
 planes are shapes too. The stage's units and its up axis are taken into account. What is invisible, or meant to guide or
 to stand in for the real thing (``purpose``), is left out, cameras and lights with it; geometry of other kinds (curves,
-points, …) is left out and said. Things are read as they are at the start time: motion is not read, and is said too.
+points, …) is left out and said. Transforms that change over time are motions (`tussock.scene_files.exchange.usd_motion`);
+shapes, sizes and the copies of an instancer are as at the start, which is said too where they change.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.extras import load_extra
+from tussock.poses import Trajectory
 from tussock.reach import Reach, refuse_special
 from tussock.scene.labels import LABELS
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, warn
+from tussock.scene_files.exchange.usd_motion import Motions
 from tussock.scene_files.exchange.usd_shapes import SHAPES, Shapes
 
 __all__ = ["USD_SUFFIXES", "load_usd"]
@@ -44,6 +47,7 @@ class _Found(NamedTuple):
     label: str | None
     places: list[Matrices]
     exact: Matrices | None
+    motion: Trajectory | None
 
 
 def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str], None] = warn) -> Scene:
@@ -80,7 +84,11 @@ class _Reader:
         self._shapes = Shapes(pxr, self._time, reach)
         self._found: dict[Any, _Found] = {}
         self._left_out: dict[str, int] = {}
-        self._moving = 0
+        self._upright = _upright(pxr, self._stage)
+        self._motions = Motions(pxr, self._stage, self._time, self._upright)
+        self._moving: list[Any] = []  # transforms over time at and above what is being visited
+        self._carrier: Any = None  # the outermost instancer above it
+        self._still = 0  # what changes but stands as at the start
         self._copies = 0
 
     def scene(self, say: Callable[[str], None]) -> Scene:
@@ -88,17 +96,18 @@ class _Reader:
         default = self._stage.GetDefaultPrim()
         named = data.get("name") if isinstance(data, dict) else None
         scene = Scene(str(named or (default.GetName() if default else "") or "scene"))
-        self._walk(self._stage.GetPseudoRoot(), np.eye(4), _upright(self._pxr, self._stage)[None], (), None)
+        self._walk(self._stage.GetPseudoRoot(), np.eye(4), self._upright[None], (), None)
         if not self._found:
             raise InputError("holds no mesh that can be seen")
         for found in self._found.values():
             rows = np.concatenate(found.places)
             places = exact_places(np.swapaxes(rows, 1, 2)[:, :3], found.exact)
-            add_object(scene, found.mesh, places, found.name, found.text, found.label)
+            add_object(scene, found.mesh, places, found.name, found.text, found.label, found.motion)
         for kind, count in self._left_out.items():
             say(f"{self._stage.GetRootLayer().identifier}: {count} prims of the kind {kind} cannot be read, left out")
-        if self._moving:
-            say(f"{self._stage.GetRootLayer().identifier}: {self._moving} prims move; they stand as at the start")
+        if still := self._still + self._motions.changing:
+            say(f"{self._stage.GetRootLayer().identifier}: {still} prims change over time in ways that cannot be read; "
+                "they stand as at the start")  # fmt: skip
         return scene
 
     def _walk(self, prim: Any, above: NDArray[np.float64], copies: Matrices, key: tuple[Any, ...], told: Any) -> None:
@@ -117,22 +126,27 @@ class _Reader:
             return
         if image and image.GetPurposeAttr().Get() in (geometry.Tokens.guide, geometry.Tokens.proxy):
             return
-        here = above
+        here, moves = above, False
         if (placed := geometry.Xformable(prim)) and not prototype:
             local = np.array(placed.GetLocalTransformation(self._time))
             here = local if placed.GetResetXformStack() else local @ above
-            self._moving += placed.TransformMightBeTimeVarying()
+            moves = bool(placed.TransformMightBeTimeVarying())
+            self._still += moves and bool(key)
+            moves &= not key
         said = prim.GetCustomDataByKey(KEY)
         told = (prim, said) if said is not None or told is None or _label(prim) else told
+        self._moving += [placed] * moves
         if prim.IsA(geometry.PointInstancer):
             self._instances(geometry.PointInstancer(prim), here, copies, key, told)
-            return
-        if prim.GetTypeName() in SHAPES:
-            self._add(prim, here, copies, key, told)
-        elif prim.IsA(geometry.Gprim):
-            kind = str(prim.GetTypeName())
-            self._left_out[kind] = self._left_out.get(kind, 0) + 1
-        self._walk(prim, here, copies, key, told)
+        else:
+            if prim.GetTypeName() in SHAPES:
+                self._add(prim, here, copies, key, told)
+            elif prim.IsA(geometry.Gprim):
+                kind = str(prim.GetTypeName())
+                self._left_out[kind] = self._left_out.get(kind, 0) + 1
+            self._walk(prim, here, copies, key, told)
+        if moves:
+            self._moving.pop()
 
     def _add(self, prim: Any, here: NDArray[np.float64], copies: Matrices, key: tuple[Any, ...], told: Any) -> None:
         mesh = self._shapes.of(prim)
@@ -140,15 +154,18 @@ class _Reader:
             return
         self._count(len(copies))
         of = prim.GetPrimInPrototype().GetPath() if prim.IsInstanceProxy() else prim.GetPath()
-        known = (*key, str(of), id(mesh), told[1] and str(told[1]))
+        carrier = self._carrier or prim
+        # What moves by itself is an object by itself.
+        known = (*key, str(of), id(mesh), told[1] and str(told[1]), str(carrier.GetPath()) if self._moving else None)
         if known not in self._found:
             where, said = told
             name = where.GetName() if where.GetPath() != self._stage.GetPseudoRoot().GetPath() else prim.GetName()
             name = prim.GetParent().GetName() if prim.IsInstanceProxy() and said is None else name
             own = said is not None or key
             self._found[known] = _Found(
-                mesh, name if own else _object_name(prim), said, _label(prim) or _label(where), [], self._exact(where)
-            )
+                mesh, name if own else _object_name(prim), said, _label(prim) or _label(where), [], self._exact(where),
+                self._motions.of(carrier, self._moving) if self._moving else None,
+            )  # fmt: skip
         self._found[known].places.append(here @ copies)
 
     def _instances(
@@ -157,7 +174,13 @@ class _Reader:
         geometry, prim = self._pxr.UsdGeom, made.GetPrim()
         which = np.array(made.GetProtoIndicesAttr().Get(self._time) or (), np.int64)
         roots = [self._stage.GetPrimAtPath(target) for target in made.GetPrototypesRel().GetForwardedTargets()]
-        self._moving += made.GetPositionsAttr().ValueMightBeTimeVarying()
+        attributes = (
+            made.GetPositionsAttr(),
+            made.GetOrientationsAttr(),
+            made.GetScalesAttr(),
+            made.GetProtoIndicesAttr(),
+        )
+        self._still += any(attribute.ValueMightBeTimeVarying() for attribute in attributes)
         if not len(which):
             return
         if which.min() < 0 or which.max() >= len(roots):
@@ -168,6 +191,7 @@ class _Reader:
         if len(placed) != len(which):
             raise InputError.of(f"{prim.GetPath()}", f"must have {len(which)} positions", len(placed))
         mask = np.array(made.ComputeMaskAtTime(self._time) or [True] * len(which), bool)
+        outer, self._carrier = self._carrier, self._carrier or prim
         for number, root in enumerate(roots):
             chosen = placed[mask & (which == number)]
             if not len(chosen):
@@ -177,6 +201,7 @@ class _Reader:
             self._count(len(chosen) * len(copies))
             every = ((chosen @ here)[None] @ copies[:, None]).reshape(-1, 4, 4)
             self._visit(root, np.eye(4), every, (*key, str(prim.GetPath()), number), told, prototype=True)
+        self._carrier = outer
 
     def _exact(self, prim: Any) -> Matrices | None:
         attribute = prim.GetAttribute(f"{KEY}:matrices")

@@ -3,7 +3,8 @@
     /NAME                    Xform, z up, in metres
     /NAME/Materials/M        Material with a UsdPreviewSurface, for pictures
     /_shapes/S               class: every shape once
-    /NAME/OBJECT             Xform with a mesh of that class, or PointInstancer whose prototype is one
+    /NAME/OBJECT             Xform with a mesh of that class, or PointInstancer whose prototype is one;
+                             of what moves, the Xform that does, and that below it as ``placed``
 
 Textures lie in a folder of the file's name. Transforms that are more than shift, turn and scale, which instancers have no
 words for, become instanceable prims. Labels are written as USD's semantics (``semantics:labels:class``) too.
@@ -25,6 +26,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene, SceneObject
 from tussock.scene_files.exchange.told import KEY, material_text, object_text, refuse_more
+from tussock.scene_files.exchange.usd_motion import write_motion
 from tussock.whole_files import check_folder, check_writable, whole_file, whole_folder
 
 __all__ = ["save_usd", "simple_transforms"]
@@ -32,7 +34,7 @@ __all__ = ["save_usd", "simple_transforms"]
 
 def save_usd(scene: Scene, path: Path, *, force: bool = False) -> None:
     """Write ``scene`` as .usd, .usda or .usdc."""
-    refuse_more(scene, "USD")
+    refuse_more(scene, "USD", motion=True)
     pxr = load_extra("pxr", extra="usd", purpose="writing USD")
     for part in ("Gf", "Sdf", "Usd", "UsdGeom", "UsdShade", "Vt"):
         load_extra(f"pxr.{part}", extra="usd", purpose="writing USD")
@@ -78,6 +80,10 @@ class _Writer:
     def _object(self, thing: SceneObject) -> None:
         geometry = self._pxr.UsdGeom
         path = f"{self._root}/{self._free(thing.name)}"
+        if thing.motion is not None:
+            # What moves lies below a transform with time samples.
+            write_motion(self._pxr, self._stage, path, thing.motion)
+            path += "/placed"
         shape, matrices = self._shape(thing.mesh, thing.name), thing.placements.matrices
         if len(matrices) == 1:
             prim = geometry.Xform.Define(self._stage, path)

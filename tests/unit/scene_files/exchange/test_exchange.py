@@ -116,11 +116,12 @@ def test_what_the_formats_have_no_words_for_is_refused(name: str, tmp_path: Path
     scene = Scene()
     path = Trajectory.through([0.0, 1.0], [Pose(), Pose.at(1)])
     scene.add(box(), name="car", motion=path)
-    with pytest.raises(
-        InputError, match=r"object 'car': motion cannot be written as (USD|glTF); save the scene as .toml"
-    ):
-        save_scene(scene, tmp_path / name)
-    assert not list(tmp_path.iterdir())
+    if name.endswith(".glb"):  # USD has words for motion
+        with pytest.raises(
+            InputError, match=r"object 'car': motion cannot be written as glTF; save the scene as .toml"
+        ):
+            save_scene(scene, tmp_path / name)
+        assert not list(tmp_path.iterdir())
     with pytest.raises(OutputError, match=r"ends in .toml, .usd, .usda, .usdc or .glb"):
         save_scene(made_scene(), tmp_path / "scene.obj")
     save_scene(made_scene(), tmp_path / name)
