@@ -1,4 +1,4 @@
-"""A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR] [SCENE]
+"""A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR] [SCENE] [RAYS] [real-time]
 
 When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look.
 """
@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ SO_TIMESTAMPNS = 35  # Linux
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
 SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
 SCENE = sys.argv[3] if len(sys.argv) > 3 else "yard"
+RAYS = int(sys.argv[4]) if len(sys.argv) > 4 else None
+REAL_TIME = "real-time" in sys.argv[5:]
 
 
 def listen(pipe) -> None:
@@ -47,9 +50,12 @@ def main() -> None:
     from tussock.cli.sources import open_scene
     from tussock.wire.addresses import Endpoint
     from tussock.wire.live import Outlet, stream
+    from tussock.wire.pacing import before_others
 
     world = tussock.World(open_scene(SCENE))
     sensor = tussock.load_sensor(SENSOR)
+    if RAYS is not None:
+        sensor = sensor.with_(**{"beam.rays": RAYS})
     outlet = Outlet(sensor, Pose.at(0, 0, 2), to=Endpoint.parse(f"127.0.0.1:{port}"))
     before, memory, done = os.getloadavg()[0], [], threading.Event()
 
@@ -59,7 +65,8 @@ def main() -> None:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    (report,) = stream(world, [outlet], seconds=SECONDS, say=print)
+    with before_others() if REAL_TIME else nullcontext():
+        (report,) = stream(world, [outlet], seconds=SECONDS, say=print, threads=1 if REAL_TIME else None)
     done.set()
     watcher.join()
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"end", ("127.0.0.1", port))

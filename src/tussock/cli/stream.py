@@ -67,6 +67,9 @@ class StreamOptions:
     origin: Annotated[str | None, typer.Option(help="Latitude,longitude of the scene's origin, for GPS sentences.")] = (
         None
     )
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="Simulate before all other programs, where the system gives that.")
+    ] = False
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
@@ -92,6 +95,7 @@ def stream(given: StreamOptions) -> None:
     from tussock.cli.sources import open_scene
     from tussock.trace.world import World
     from tussock.wire.live import stream as run
+    from tussock.wire.pacing import before_others
     from tussock.wire.shared.shared_run import SharedRun
     from tussock.wire.watch.targets import open_watcher
 
@@ -127,6 +131,8 @@ def stream(given: StreamOptions) -> None:
             return
         if size is not None:
             take_pictures(outlets, world, size, given.threads)
+        if given.real_time:
+            stack.enter_context(before_others())
         with going_on(lambda: "no more is sent"):
             reports = run(
                 world,

@@ -1,7 +1,8 @@
 """Live: simulate in the loop, and send every packet at its own moment.
 
-The simulation runs half a second ahead of the clock (one revolution where a consumer may say where to go next)
-and hands whole revolutions to a `Pacer`. One that is not ready when its first packet is due is not sent at all, and
+The simulation runs ahead of the clock and hands whole revolutions to a `Pacer`: up to five seconds of packets, so that a
+machine that has other things to do for that long loses none; half a second where watchers look on, whose clouds and
+pictures are large; one revolution where a consumer may say where to go next. One that is not ready when its first packet is due is not sent at all, and
 the simulation goes on with the first revolution that it can have ready in time. So a receiver sees whole revolutions
 or none, with honest times.
 
@@ -39,6 +40,8 @@ from tussock.wire.watch.seen import Seen, Watcher, look_at
 __all__ = ["Outlet", "StreamReport", "stream"]
 
 _AHEAD = 0.5  # [s] rides out a busy moment of the machine
+_LONG_AHEAD = 5.0  # [s] a busy while
+_MOST_HELD = 64 << 20  # [bytes] of packets that wait for their moments
 _GRACE = 2e-3  # [s] that the first packet of a revolution may be late
 _SWITCH = 5e-4  # [s] how long Python lets a thread run before the pacer gets its turn
 
@@ -222,7 +225,12 @@ class _Live:
     def _hand_on(self, frame: Frame) -> None:
         batch: list[Due] = []
         if self._encoder:
-            batch = self._dues(self._encoder.encode(frame))
+            sent = self._encoder.encode(frame)
+            batch = self._dues(sent)
+            if not self._outlet.share and not self._watchers:
+                held = sum(packets.payloads.nbytes for packets in sent.values())
+                long = min(_LONG_AHEAD, self._period * _MOST_HELD / max(held, 1))
+                self._ahead = max(_AHEAD, 2 * self._period, long)
         share = self._outlet.share
         # Known when the revolution is complete.
         complete = self._clock.zero + self.next_start + self._period

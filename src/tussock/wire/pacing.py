@@ -13,6 +13,7 @@ import queue
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from tussock.errors import OutputError
 from tussock.wire.addresses import Endpoint, open_sender
 
-__all__ = ["Due", "Lateness", "Pacer"]
+__all__ = ["Due", "Lateness", "Pacer", "before_others"]
 
 _SHORTEST_SLEEP = 30e-6  # [s] below this the system sleeps longer than asked for
 _LONGEST_SLEEP = 0.2  # [s] so that a stop is noticed
@@ -142,3 +143,26 @@ def _ask_for_priority() -> None:
     if hasattr(os, "sched_setscheduler"):
         with contextlib.suppress(OSError):
             os.sched_setscheduler(threading.get_native_id(), os.SCHED_RR, os.sched_param(1))
+
+
+@contextlib.contextmanager
+def before_others() -> Iterator[None]:
+    """Within the block this thread, and those that it starts, come before all that is not real-time.
+
+    For a stream whose simulation takes a small part of the time that it lasts: a program that is never done would let
+    nobody else run on its core. An `OutputError` where the system has no such turns or does not give them.
+    """
+    if not hasattr(os, "sched_setscheduler"):
+        raise OutputError("real time: this system has no such scheduling; leave it out")
+    thread = threading.get_native_id()
+    before, how = os.sched_getscheduler(thread), os.sched_getparam(thread)
+    try:
+        os.sched_setscheduler(thread, os.SCHED_RR, os.sched_param(1))
+    except OSError as error:
+        raise OutputError(
+            f"real time: the system does not give it ({error.strerror}); run with CAP_SYS_NICE or after ulimit -r 1"
+        ) from None
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(thread, before, how)

@@ -284,3 +284,27 @@ def test_replay_says_that_a_capture_was_cut(listener: Listener, tmp_path: Path) 
     with pytest.warns(CaptureWarning, match=r"run\.pcap: ends in the middle of record \d+; the \d+ before it are read"):
         report = replay(path, listener.endpoint, speed=100.0)
     assert report.packets == len(listener.stop()) == 75
+
+
+def test_coming_before_others_is_given_back_or_refused_in_one_line(monkeypatch) -> None:
+    import os
+
+    from tussock.errors import OutputError
+    from tussock.wire.pacing import before_others
+
+    if not hasattr(os, "sched_setscheduler"):
+        with pytest.raises(OutputError, match="this system has no such scheduling"), before_others():
+            pass
+        return
+    asked = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda thread, how, level: asked.append(how))
+    with before_others():
+        assert asked == [os.SCHED_RR]
+    assert asked == [os.SCHED_RR, os.sched_getscheduler(0)]
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    with pytest.raises(OutputError, match=r"real time: the system does not give it .*CAP_SYS_NICE"), before_others():
+        pass
