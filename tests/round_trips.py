@@ -38,8 +38,14 @@ MODES = {
     "ouster": ["strongest", "strongest+last"],
     "hesai": ["strongest", "last", "strongest+last"],
     "livox": ["strongest", "last", "first"],
+    "livox-1": ["strongest", "last", "first"],
 }
-LIVOX = ["livox-cartesian32", "livox-cartesian16", "livox-spherical"]
+LIVOX = {
+    "livox-mid-360": ["livox-cartesian32", "livox-cartesian16", "livox-spherical"],
+    "livox-mid-40": ["livox1-cartesian", "livox1-spherical"],
+    "livox-horizon": ["livox1-cartesian-tagged"],
+    "livox-avia": ["livox1-cartesian-tagged", "livox1-spherical-tagged"],
+}
 
 
 def cases() -> list[tuple[str, str, str]]:
@@ -50,7 +56,7 @@ def cases() -> list[tuple[str, str, str]]:
         if sensor.packets is None:
             continue
         family = family_of(sensor).name
-        for packets in LIVOX if family == "livox" else [sensor.packets]:
+        for packets in LIVOX.get(name, [sensor.packets]):
             for mode in MODES[family]:
                 if not (packets == "ouster-legacy" and mode == "strongest+last"):  # has room for one
                     found.append((name, packets, mode))
@@ -64,7 +70,7 @@ def sensor_by_chance(name: str, packets: str, mode: str, rng: np.random.Generato
         high = sensor.pattern.rotation_hz_limits[1]
         rate = float(rng.choice([high / 2, high, round(float(rng.uniform(high / 2, high)), 2)]))
         return sensor.with_(rotation_hz=rate, **{"pattern.start_deg": float(rng.choice([0.0, 90.0, -33.3]))})
-    if family == "livox":
+    if family.startswith("livox"):
         return sensor.with_(**{"pattern.frame_hz": float(rng.choice([10.0, 20.0, 13.0]))})
     if name == "xt32":
         return sensor.with_(rotation_hz=float(rng.choice([5.0, 10.0, 20.0])))
@@ -106,14 +112,14 @@ def check_round_trip(path: Path, name: str, packets: str, mode: str, seed: int) 
         frames = [
             scan(scene, sensor.with_(**{"beam.rays": 1}), Pose.at(0, 0, 1.5), frame=k, seed=seed) for k in numbers
         ]
-    elif family_of(sensor).name == "livox":
+    elif family_of(sensor).name.startswith("livox"):
         frames = [_livox_frame(sensor, number, rng) for number in numbers]
     else:
         frames = [gappy_frame(sensor, number, rng)[0] for number in numbers]
     with open_recording(path, sensor, force=True) as run:
         for frame in frames:
             run.write(frame)
-    if family_of(sensor).name == "livox":
+    if family_of(sensor).name.startswith("livox"):
         return _check_livox(path, sensor, frames, numbers)
     return _check(path, sensor, frames, numbers)
 
@@ -229,7 +235,7 @@ def _check_livox(path: Path, sensor: Sensor, frames: list[Frame], numbers: range
     assert not points[fired:].any()
     reach = np.linalg.norm(wanted[hit], axis=1)
     # Half a step; for angles, half of 0.01° to either side.
-    bound = step * 0.87 + 1e-4 + (reach * np.deg2rad(0.0075) if sensor.packets == "livox-spherical" else 0)
+    bound = step * 0.87 + 1e-4 + (reach * np.deg2rad(0.0075) if "spherical" in str(sensor.packets) else 0)
     assert (np.linalg.norm(points[:fired][hit] - wanted[hit], axis=1) <= bound).all()
     notes: list[str] = []
     if not hit.any():

@@ -1,7 +1,7 @@
-"""Livox's sample data packets read field by field, from the vendor's published structures alone (SDK 2).
+"""Livox's sample data packets read field by field, from the vendor's published structures alone.
 
-Sources: "Livox SDK communication protocol" of the Mid-360 and HAP, ``livox_lidar_def.h``. Nothing of Tussock is
-imported here.
+Sources: "Livox SDK communication protocol" of the Mid-360 and HAP, ``livox_lidar_def.h`` (SDK 2); "Livox SDK
+communication protocol" 1.3.0, section 3, and ``livox_def.h`` (SDK 1). Nothing of Tussock is imported here.
 """
 
 from __future__ import annotations
@@ -70,3 +70,46 @@ def decode(payload: bytes) -> Decoded:
         kind, time_ns, interval * 100.0, count, frame, xyz, points["reflectivity"].copy(), points["tag"].copy(),
         np.empty((0, 6)),
     )  # fmt: skip
+
+
+class DecodedFirst(NamedTuple):
+    data_type: int
+    time_ns: int
+    """of the first point"""
+    xyz: NDArray[np.float64]
+    """[m], shape (n, 3); (0, 0, 0) for no return; empty for IMU"""
+    reflectivity: NDArray[np.uint8]
+    imu: NDArray[np.float64]
+    """gyroscope [rad/s] and accelerometer [g], shape (n, 6)"""
+
+
+_FIRST_POINT = {0: (100, "<iiiB"), 1: (100, "<IHHB"), 2: (96, "<iiiBB"), 3: (96, "<IHHBB")}
+"""points a packet and what is in one, by data type"""
+
+
+def decode_first(payload: bytes) -> DecodedFirst:
+    """A packet of the first SDK (LivoxEthPacket), point by point."""
+    version, _slot, _id, _reserved, _status, time_type, kind = struct.unpack_from("<BBBBIBB", payload)
+    if version != 5:
+        raise ValueError(f"version {version}")
+    if time_type not in (0, 1, 4):  # nanoseconds: none, PTP, PPS
+        raise ValueError(f"a time of type {time_type}")
+    (time_ns,) = struct.unpack_from("<Q", payload, 10)
+    body = payload[18:]
+    if kind == 6:
+        return DecodedFirst(
+            kind, time_ns, np.empty((0, 3)), np.empty(0, np.uint8), np.array([struct.unpack("<6f", body)])
+        )
+    count, layout = _FIRST_POINT[kind]
+    if len(body) != count * struct.calcsize(layout):
+        raise ValueError(f"{len(body)} bytes of points of the type {kind}")
+    places, bright = [], []
+    for a, b, c, reflectivity, *_tag in struct.iter_unpack(layout, body):
+        if kind in (0, 2):
+            places.append((a / 1000, b / 1000, c / 1000))
+        else:
+            zenith, azimuth = np.deg2rad(b / 100), np.deg2rad(c / 100)
+            flat = a / 1000 * np.sin(zenith)
+            places.append((flat * np.cos(azimuth), flat * np.sin(azimuth), a / 1000 * np.cos(zenith)))
+        bright.append(reflectivity)
+    return DecodedFirst(kind, time_ns, np.array(places), np.array(bright, np.uint8), np.empty((0, 6)))

@@ -63,3 +63,35 @@ def test_a_standing_sensor_feels_gravity_and_nothing_else() -> None:
     assert len(readings) == 20  # 200 a second
     assert np.abs(readings[:, :3]).max() < 0.1  # [rad/s]
     assert np.abs(readings[:, 3:].mean(0) - [0.0, 0.0, 1.0]).max() < 0.05  # [g]
+
+
+@pytest.mark.parametrize(
+    ("name", "packets", "kind", "step_ns"),
+    [
+        ("livox-mid-40", "livox1-cartesian", 0, 10_000.0),
+        ("livox-mid-40", "livox1-spherical", 1, 10_000.0),
+        ("livox-horizon", "livox1-cartesian-tagged", 2, 1e9 / 240_000),
+        ("livox-avia", "livox1-spherical-tagged", 3, 1e9 / 240_000),
+    ],
+)
+def test_packets_of_the_first_sdk(name: str, packets: str, kind: int, step_ns: float) -> None:
+    sensor = load_sensor(name).changed(packets=packets)
+    frame = made_frame(sensor, 1, seed=4)
+    encoder = LivoxEncoder(sensor, epoch=EPOCH)
+    first = encoder.encode(frame)
+    sent = [*first["data"].payloads, *encoder.flush()["data"].payloads]
+    decoded = [by_hand.decode_first(row.tobytes()) for row in sent]
+    assert {packet.data_type for packet in decoded} == {kind}
+    xyz = np.concatenate([packet.xyz for packet in decoded])
+    times = np.concatenate([packet.time_ns + np.arange(len(packet.xyz)) * step_ns for packet in decoded])
+    seen = np.flatnonzero((xyz != 0).any(1))
+    mine = frame.xyz.astype(float)
+    assert len(seen) == len(mine) and len(xyz) >= len(sensor.pulses(1))
+    slack = np.sqrt(3) * 0.00051 + (np.linalg.norm(mine, axis=1) * np.deg2rad(0.0072) if kind % 2 else 0.0) + 1e-4
+    assert (np.linalg.norm(xyz[seen] - mine, axis=1) <= slack).all()
+    bright = np.concatenate([packet.reflectivity for packet in decoded])
+    np.testing.assert_allclose(bright[seen], 100 * frame.intensity, atol=0.51)
+    np.testing.assert_allclose(times[seen] * 1e-9 - EPOCH, frame.time, atol=1e-6)
+    if "imu" in first:
+        readings = np.concatenate([by_hand.decode_first(row.tobytes()).imu for row in first["imu"].payloads])
+        assert len(readings) == 20 and np.abs(readings[:, 3:].mean(0) - [0.0, 0.0, 1.0]).max() < 0.05

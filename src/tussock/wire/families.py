@@ -20,9 +20,9 @@ from tussock.wire.hesai.encode import HesaiEncoder
 from tussock.wire.hesai.models import HESAI_PORT
 from tussock.wire.hesai.models import MODELS as HESAI
 from tussock.wire.livox.encode import LivoxEncoder
+from tussock.wire.livox.formats import FIRST_IMU_PORT, FIRST_POINT_PORT, POINT_PORT
 from tussock.wire.livox.formats import FORMATS as LIVOX
 from tussock.wire.livox.formats import IMU_PORT as LIVOX_IMU_PORT
-from tussock.wire.livox.formats import POINT_PORT
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.models import FORMATS as OUSTER
 from tussock.wire.ouster.profiles import IMU_PORT, LIDAR_PORT
@@ -46,10 +46,15 @@ class Family(NamedTuple):
     """of the device"""
 
 
+def _livox(sdk: int) -> tuple[str, ...]:
+    return tuple(name for name, form in LIVOX.items() if form.sdk == sdk)
+
+
 FAMILIES = (
     Family("velodyne", tuple(MODELS), {"data": DATA_PORT, "positions": POSITION_PORT}, "192.168.1.201"),
     Family("ouster", tuple(OUSTER), {"data": LIDAR_PORT, "imu": IMU_PORT}, "169.254.1.201"),
-    Family("livox", tuple(LIVOX), {"data": POINT_PORT, "imu": LIVOX_IMU_PORT}, "192.168.1.100"),
+    Family("livox", _livox(2), {"data": POINT_PORT, "imu": LIVOX_IMU_PORT}, "192.168.1.100"),
+    Family("livox-1", _livox(1), {"data": FIRST_POINT_PORT, "imu": FIRST_IMU_PORT}, "192.168.1.100"),
     Family("hesai", tuple(HESAI), {"data": HESAI_PORT}, "192.168.1.201"),
 )
 
@@ -74,7 +79,7 @@ def open_encoder(sensor: Sensor, *, epoch: float = EPOCH, origin: GeoOrigin | No
     match family_of(sensor).name:
         case "velodyne":
             return _Velodyne(sensor, epoch, origin or GeoOrigin())
-        case "livox":
+        case "livox" | "livox-1":
             return LivoxEncoder(sensor, epoch=epoch)
         case "hesai":
             return HesaiEncoder(sensor, epoch=epoch)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.sensors.imu import GRAVITY, ImuReadings
 from tussock.wire.checksums import ethernet_crc32
-from tussock.wire.livox.formats import FORMATS, IMU_PACKET, POINTS, TIME_AT, Format
+from tussock.wire.livox.formats import FORMATS, IMU_PACKETS, TIME_AT, Format
 from tussock.wire.packets import whole_nanoseconds
 
 __all__ = ["LivoxPoints", "decode_livox", "decode_livox_imu"]
@@ -22,17 +22,17 @@ class LivoxPoints:
 
     format: Format
     xyz: NDArray[np.float64]
-    """[m], all 0 without return, shape (packets, 96, 3)"""
+    """[m], all 0 without return, shape (packets, points, 3)"""
     reflectivity: NDArray[np.uint8]
-    """shape (packets, 96)"""
+    """shape (packets, points)"""
     tag: NDArray[np.uint8]
-    """shape (packets, 96)"""
+    """shape (packets, points)"""
     time_ns: NDArray[np.int64]
-    """[ns] of every point, by the packet's clock, shape (packets, 96)"""
-    packet: NDArray[np.uint16]
-    """number of every packet in its frame, shape (packets,)"""
+    """[ns] of every point, by the packet's clock, shape (packets, points)"""
+    packet: NDArray[np.uint16] | None
+    """number of every packet in its frame, where packets are counted, shape (packets,)"""
     whole: NDArray[np.bool_]
-    """which of the packets given had right checksums; the others were left out"""
+    """which of the packets given had right checksums; the others were left out. The first SDK's have none"""
 
     @property
     def damaged(self) -> int:
@@ -41,7 +41,7 @@ class LivoxPoints:
 
     @property
     def hit(self) -> NDArray[np.bool_]:
-        """whether a point is a return, shape (packets, 96)"""
+        """whether a point is a return, shape (packets, points)"""
         return np.any(self.xyz != 0, axis=-1)
 
 
@@ -49,19 +49,19 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
     """Take packets of points (n, size) of one sensor apart."""
     if payloads.ndim != 2 or not len(payloads):
         raise InputError.of("packets", "must have the shape (n, size), with n above 0", payloads.shape)
-    form = next((f for f in FORMATS.values() if _is(payloads[0], f)), None)
+    form = next((f for f in FORMATS.values() if _are(payloads[:1], f).all()), None)
     if form is None:
         sizes = ", ".join(f"{f.name} of {f.packet.itemsize} bytes" for f in FORMATS.values())
         raise InputError.of("packets", f"must be of points: {sizes}", f"{payloads.shape[1]} bytes")
-    other = np.flatnonzero((payloads[:, _SAYS] != payloads[0, _SAYS]).any(axis=1))
+    other = np.flatnonzero(~_are(payloads, form))
     if len(other):
         raise InputError(f"packet {other[0]}: is not of the kind {form.name} as those before it")
     raw = np.ascontiguousarray(payloads)
     packets = raw.reshape(-1).view(form.packet)
-    good = ethernet_crc32(raw[:, TIME_AT:]) == packets["crc"]
+    good = np.ones(len(packets), np.bool_) if form.sdk == 1 else ethernet_crc32(raw[:, TIME_AT:]) == packets["crc"]
     if not good.any():
         raise InputError("packets: none has a right checksum")
-    packets = packets[good]
+    packets = packets if good.all() else packets[good]
     data = packets["data"]
     if form.spherical:
         distance = data["distance"] * form.step_m
@@ -70,34 +70,40 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
         xyz = np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), distance * np.cos(zenith)], -1)
     else:
         xyz = np.stack([data[axis] * form.step_m for axis in "xyz"], -1)
-    step = packets["interval"].astype(np.float64) * 100 / packets["points"]  # [ns]
-    within = np.rint(step[:, None] * np.arange(POINTS)).astype(np.int64)
+    if form.step_ns is None:
+        step = packets["interval"].astype(np.float64) * 100 / packets["points"]  # [ns]
+    else:
+        step = np.full(len(packets), form.step_ns)
+    within = np.rint(step[:, None] * np.arange(form.points)).astype(np.int64)
+    names = packets.dtype.names or ()
     return LivoxPoints(
         form,
         xyz,
         np.ascontiguousarray(data["reflectivity"]),
-        np.ascontiguousarray(data["tag"]),
+        np.ascontiguousarray(data["tag"]) if ("tag", "u1") in form.fields else np.zeros(data.shape, np.uint8),
         packets["time"].astype(np.int64)[:, None] + within,
-        np.ascontiguousarray(packets["packet"]),
+        np.ascontiguousarray(packets["packet"]) if "packet" in names else None,
         good,
     )
 
 
-_SAYS = [1, 2, 5, 6, 10]  # length, points and type
-
-
-def _is(payload: NDArray[np.uint8], form: Format) -> bool:
-    """Whether a packet says that it is of this format."""
-    length, points = int(payload[1]) | int(payload[2]) << 8, int(payload[5]) | int(payload[6]) << 8
-    return length == len(payload) == form.packet.itemsize and points == POINTS and int(payload[10]) == form.type
+def _are(payloads: NDArray[np.uint8], form: Format) -> NDArray[np.bool_]:
+    """Which packets say that they are of this format, shape (n,)."""
+    if payloads.shape[1] != form.packet.itemsize:
+        return np.zeros(len(payloads), np.bool_)
+    return np.all([payloads[:, place] == value for place, value in form.says.items()], axis=0)
 
 
 def decode_livox_imu(payloads: NDArray[np.uint8], *, epoch: float = 0.0) -> ImuReadings:
-    """The readings in inertial packets (n, 60); times [s] of the packets' clock since ``epoch``."""
-    if payloads.ndim != 2 or payloads.shape[1] != IMU_PACKET.itemsize:
-        raise InputError.of("packets", f"must have the shape (n, {IMU_PACKET.itemsize})", payloads.shape)
+    """The readings in inertial packets (n, 60), of the first SDK (n, 42); times [s] of their clock since ``epoch``."""
+    sizes = {record.itemsize: sdk for sdk, record in IMU_PACKETS.items()}
+    if payloads.ndim != 2 or payloads.shape[1] not in sizes:
+        known = " or ".join(f"(n, {size})" for size in sorted(sizes, reverse=True))
+        raise InputError.of("packets", f"must have the shape {known}", payloads.shape)
+    sdk = sizes[payloads.shape[1]]
     raw = np.ascontiguousarray(payloads)
-    packets = raw.reshape(-1).view(IMU_PACKET)
-    packets = packets[ethernet_crc32(raw[:, TIME_AT:]) == packets["crc"]]
+    packets = raw.reshape(-1).view(IMU_PACKETS[sdk])
+    if sdk == 2:
+        packets = packets[ethernet_crc32(raw[:, TIME_AT:]) == packets["crc"]]
     time = (packets["time"].astype(np.int64) - whole_nanoseconds(epoch)) / 1e9
     return ImuReadings(time, packets["force"].astype(np.float64) * GRAVITY, packets["rate"].astype(np.float64))

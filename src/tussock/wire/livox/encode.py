@@ -1,7 +1,7 @@
 """From frames to the packets that a Livox LIDAR would have sent.
 
-The pulses of a sensor are one endless stream, cut into packets of 96 without regard to where a frame ends; packets are
-counted anew in every frame. `flush` completes the last one with points that saw nothing.
+The pulses of a sensor are one endless stream, cut into packets of 96 or 100 without regard to where a frame ends; packets
+of the second SDK are counted anew in every frame. `flush` completes the last one with points that saw nothing.
 
 Left out: the tag, which tells how sure the device is of a point, is 0; frames are not told apart in non-repetitive
 scanning, so the frame's number stays 0, as on the device.
@@ -23,7 +23,7 @@ from tussock.return_modes import KINDS
 from tussock.sensors.imu import GRAVITY
 from tussock.sensors.sensor import Sensor
 from tussock.wire.checksums import ethernet_crc32
-from tussock.wire.livox.formats import IMU_PACKET, POINTS, PTP, TIME_AT, WHITE, format_of
+from tussock.wire.livox.formats import IMU_PACKETS, IMU_TYPES, PTP, TIME_AT, VERSIONS, WHITE, format_of
 from tussock.wire.packets import EPOCH, Packets, Sent, whole_nanoseconds
 
 __all__ = ["LivoxEncoder"]
@@ -48,7 +48,7 @@ class LivoxEncoder:
 
     @property
     def packets_per_second(self) -> float:
-        return len(self.sensor.pulses(0)) / self.sensor.frame_period / POINTS
+        return len(self.sensor.pulses(0)) / self.sensor.frame_period / self.format.points
 
     def encode(self, frame: Frame) -> Sent:
         """The packets that this frame completes. After a gap the packet begun before it is completed empty."""
@@ -61,16 +61,17 @@ class LivoxEncoder:
             )  # fmt: skip
         before = self.flush()["data"] if self._next not in (None, number) else Packets.none(self._record.itemsize)
         self._counted = 0
+        points = self.format.points
         times = np.concatenate([self._times, number * self.sensor.frame_period + pulses.offsets])
-        packets = np.zeros(ceil(len(times) / POINTS), self._record)
+        packets = np.zeros(ceil(len(times) / points), self._record)
         if self._carried:
             packets[0] = self._begun[0]
         self._place(frame, packets)
-        whole = len(times) // POINTS
-        self._next, self._carried = number + 1, len(times) - whole * POINTS
+        whole = len(times) // points
+        self._next, self._carried = number + 1, len(times) - whole * points
         self._begun = packets[whole:].copy() if self._carried else np.zeros(1, self._record)
-        self._times = times[whole * POINTS :]
-        done = self._finished(packets[:whole], times[: whole * POINTS].reshape(whole, POINTS))
+        self._times = times[whole * points :]
+        done = self._finished(packets[:whole], times[: whole * points].reshape(whole, points))
         sent: Sent = {"data": Packets.joined([before, done]) if len(before) else done}
         if self.sensor.imu is not None:
             path = frame.trajectory or Trajectory.standing(Pose())
@@ -82,13 +83,21 @@ class LivoxEncoder:
         if not self._carried:
             return {"data": Packets.none(self._record.itemsize)}
         step = self.sensor.frame_period / len(self.sensor.pulses(0))
-        rest = self._times[-1] + step * (1 + np.arange(POINTS - self._carried))
+        rest = self._times[-1] + step * (1 + np.arange(self.format.points - self._carried))
         done = self._finished(self._begun, np.concatenate([self._times, rest])[None])
         self._begun, self._carried, self._times, self._next = np.zeros(1, self._record), 0, np.empty(0), None
         return {"data": done}
 
     def _place(self, frame: Frame, packets: NDArray[Any]) -> None:
-        given = _Given(self._kind, self._carried, frame.pulse, frame.return_kind, frame.intensity, packets["data"])
+        given = _Given(
+            self.format.points,
+            self._kind,
+            self._carried,
+            frame.pulse,
+            frame.return_kind,
+            frame.intensity,
+            packets["data"],
+        )
         if self.format.spherical:
             written = _write_spherical(given, frame.range, frame.azimuth, frame.elevation)
         else:
@@ -99,38 +108,41 @@ class LivoxEncoder:
             raise InputError.of(f"packets {self.format.name}", f"need {self.sensor.receiver.mode} returns", kinds)
 
     def _finished(self, packets: NDArray[Any], times: NDArray[np.float64]) -> Packets:
-        """Packets with their headers; ``times`` [s] of all points, shape (packets, 96)."""
-        step = self.sensor.frame_period / len(self.sensor.pulses(0))
-        packets["length"], packets["points"] = self._record.itemsize, POINTS
-        packets["interval"] = round(POINTS * step / 1e-7)
-        packets["packet"] = (self._counted + np.arange(len(packets))) % 65536
+        """Packets with their headers; ``times`` [s] of all points, shape (packets, points)."""
+        points, step = self.format.points, self.sensor.frame_period / len(self.sensor.pulses(0))
+        if self.format.sdk == 2:
+            packets["interval"] = round(points * step / 1e-7)
+            packets["packet"] = (self._counted + np.arange(len(packets))) % 65536
         self._counted += len(packets)
-        packets["type"], packets["clock"] = self.format.type, PTP
-        packets["time"] = whole_nanoseconds(self.epoch) + np.rint(times[:, 0] * 1e9).astype(np.int64)
-        return Packets(_checked(packets), times[:, -1] + step)
+        return Packets(self._headed(packets, self.format.type, points, times[:, 0]), times[:, -1] + step)
 
     def _imu(self, number: int, path: Trajectory, seed: int) -> Packets:
-        imu, period = self.sensor.imu, self.sensor.frame_period
+        imu, period, sdk = self.sensor.imu, self.sensor.frame_period, self.format.sdk
         assert imu is not None
         readings = imu.measure(path, imu.samples(number * period, (number + 1) * period), seed=seed)
-        packets = np.zeros(len(readings.time), IMU_PACKET)
-        packets["length"], packets["points"], packets["clock"] = IMU_PACKET.itemsize, 1, PTP
-        packets["time"] = whole_nanoseconds(self.epoch) + np.rint(readings.time * 1e9).astype(np.int64)
+        packets = np.zeros(len(readings.time), IMU_PACKETS[sdk])
         packets["rate"], packets["force"] = readings.rate, readings.force / GRAVITY
-        return Packets(_checked(packets), readings.time)
+        return Packets(self._headed(packets, IMU_TYPES[sdk], 1, readings.time), readings.time)
 
-
-def _checked(packets: NDArray[Any]) -> NDArray[np.uint8]:
-    """Packets as bytes, their checksums filled in, shape (n, size)."""
-    size = packets.dtype.itemsize
-    raw = packets.view(np.uint8).reshape(len(packets), size)
-    packets["crc"] = ethernet_crc32(raw[:, TIME_AT:])
-    return raw
+    def _headed(self, packets: NDArray[Any], kind: int, points: int, times: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Packets as bytes with what every header says and their checksums, shape (n, size); ``times`` [s] of each."""
+        sdk, size = self.format.sdk, packets.dtype.itemsize
+        packets["version"], packets["type"], packets["clock"] = VERSIONS[sdk], kind, PTP
+        packets["time"] = whole_nanoseconds(self.epoch) + np.rint(times * 1e9).astype(np.int64)
+        raw = packets.view(np.uint8).reshape(len(packets), size)
+        if sdk == 1:
+            packets["slot"], packets["unit"] = 1, 1
+        else:
+            packets["length"], packets["points"] = size, points
+            packets["crc"] = ethernet_crc32(raw[:, TIME_AT:])
+        return raw
 
 
 class _Given(NamedTuple):
     """The returns of a frame, and the packets that they go to."""
 
+    points: int
+    """in a packet"""
     wanted: int
     """the kind of return that the sensor reports"""
     carried: int
@@ -139,15 +151,15 @@ class _Given(NamedTuple):
     kind: Any
     intensity: Any
     data: Any
-    """points, shape (packets, 96)"""
+    """shape (packets, points)"""
 
 
 @inline_kernel
 def _point_of(given: _Given, i: int) -> Any:
     """Packet, and point in it, that a return goes to."""
     at = given.carried + np.int64(given.pulse[i])
-    packet = at // POINTS
-    return packet, at - packet * POINTS
+    packet = at // given.points
+    return packet, at - packet * given.points
 
 
 @inline_kernel

@@ -18,24 +18,23 @@ from tussock.wire.captures.datagrams import Datagrams
 from tussock.wire.captures.units import choose_unit
 from tussock.wire.firings import Firings
 from tussock.wire.livox.decode import decode_livox
-from tussock.wire.livox.formats import FORMATS, POINTS, WHITE
+from tussock.wire.livox.formats import FORMATS, WHITE
 
 __all__ = ["livox_datagrams", "livox_firings"]
 
+_FRAME_NS = 100_000_000  # where packets are not counted: what Livox's drivers make a frame of
 _AT_ONCE_NS = 4_000_000_000  # device clocks that are this near to the recorder's are the same clock
 
 
 def livox_datagrams(found: Datagrams) -> Datagrams:
-    """Packets of points of the second SDK among datagrams: version 0, and their own length and number of points."""
+    """Packets of points among datagrams, by what their headers say."""
     ours = np.zeros(len(found), bool)
     for form in FORMATS.values():
-        size = form.packet.itemsize
-        rows = np.flatnonzero(found.size == size)
-        head = bytes([0, size & 255, size >> 8])
-        right = found.begins(head)[rows]
-        for at, value in ((5, POINTS), (6, 0), (10, form.type)):
+        rows = np.flatnonzero(found.size == form.packet.itemsize)
+        right = np.ones(len(rows), bool)
+        for at, value in form.says.items():
             right &= found.data[found.start[rows] + at] == value
-        ours[rows] = right
+        ours[rows] |= right
     return found.select(ours)
 
 
@@ -64,13 +63,16 @@ def livox_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say
     if same.any():
         say(f"{found.path}: {int(same.sum())} data packets came twice")
     order = order[~same]
-    numbers, times = points.packet[order].astype(np.int64), points.time_ns[order]
+    times = points.time_ns[order]
     lost = _missing(times)
     if lost:
         say(f"{found.path}: {lost} data packets are missing")
     apart = int(np.median(recorded[order] - times[:, -1]))
-    frame = np.concatenate([[0], np.cumsum(np.diff(numbers) < 0)])
-    lines = sensor.lasers if sensor is not None and POINTS % sensor.lasers == 0 else 1
+    if points.packet is None:
+        frame = (times[:, 0] - times[0, 0]) // _FRAME_NS
+    else:
+        frame = np.concatenate([[0], np.cumsum(np.diff(points.packet[order].astype(np.int64)) < 0)])
+    lines = sensor.lasers if sensor is not None and points.format.points % sensor.lasers == 0 else 1
     xyz = points.xyz[order]
     hit = points.hit[order]
     packet, place = np.nonzero(hit)

@@ -1,42 +1,65 @@
-"""The packets of Livox's LIDARs that speak the second SDK (Mid-360, HAP), as data.
+"""The packets of Livox's LIDARs, as data: those of the first SDK (Mid-40, Horizon, Avia) and of the second (Mid-360, HAP).
 
-A packet is a header of 36 bytes and 96 points, or one inertial reading. All numbers are little-endian.
+A packet is a header and points, or one inertial reading. All numbers are little-endian.
 
-    version u8 (0), length u16 [bytes of the whole], interval u16 [0.1 µs from the first point to one after the last],
-    points u16, packet u16 (counted from 0 in a frame), frame u8, type u8, clock u8, 12 zeros,
-    CRC-32 u32 (of time and data), time u64 [ns] of the first point, data
+    second SDK   version u8 (0), length u16 [bytes of the whole], interval u16 [0.1 µs from the first point to one after
+                 the last], points u16, packet u16 (counted from 0 in a frame), frame u8, type u8, clock u8, 12 zeros,
+                 CRC-32 u32 (of time and data), time u64 [ns] of the first point; 96 points
 
     1  x, y, z int32 [mm], reflectivity u8, tag u8          3  distance u32 [mm], zenith u16, azimuth u16 [0.01°],
     2  x, y, z int16 [cm], reflectivity u8, tag u8             reflectivity u8, tag u8
     0  turn rate x, y, z float32 [rad/s], acceleration x, y, z float32 [g]
 
-A point without return is all zeros. Points go to port 56301, inertial readings to 56401.
+    first SDK    version u8 (5), slot u8, unit u8, zero, status u32, clock u8, type u8, time u64 [ns] of the first point;
+                 100 points 10 µs apart without a tag, 96 points 1/240,000 s apart with one
 
-Sources: Livox Mid-360 communication protocol, "Point cloud & IMU data protocol"; livox_lidar_def.h of Livox-SDK2. Not
-confirmed by a recording.
+    0  x, y, z int32 [mm], reflectivity u8                  2  the same and tag u8
+    1  distance u32 [mm], zenith u16, azimuth u16 [0.01°],  3  the same and tag u8
+       reflectivity u8                                      6  turn rate and acceleration, as above
+
+A point without return is all zeros. Of the second SDK points go to port 56301 and inertial readings to 56401; of the
+first a host says in its handshake which ports it listens at, and ours are a choice. Packets of the first SDK that hold
+two or three returns a pulse are neither written nor read: which of a pulse's returns they hold is not written down.
+
+Sources: Livox Mid-360 communication protocol, "Point cloud & IMU data protocol", and livox_lidar_def.h of Livox-SDK2;
+Livox SDK communication protocol (wiki of Livox-SDK, version 1.3.0), section 3, livox_def.h of Livox-SDK, and the points
+and nanoseconds a packet of livox_ros_driver. Not confirmed by a recording.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tussock.errors import InputError, nearest
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["FORMATS", "HEADER", "IMU_PACKET", "IMU_PORT", "POINTS", "POINT_PORT", "Format", "format_of"]
-
-POINTS = 96
-"""in a packet"""
-POINT_PORT, IMU_PORT = 56301, 56401
-HEADER = [
-    ("version", "u1"), ("length", "<u2"), ("interval", "<u2"), ("points", "<u2"), ("packet", "<u2"), ("frame", "u1"),
-    ("type", "u1"), ("clock", "u1"), ("reserved", "u1", (12,)), ("crc", "<u4"), ("time", "<u8"),
+__all__ = [
+    "FIRST_IMU_PORT", "FIRST_POINT_PORT", "FORMATS", "IMU_PACKETS", "IMU_PORT", "POINT_PORT", "VERSIONS", "Format",
+    "format_of",
 ]  # fmt: skip
+
+POINT_PORT, IMU_PORT = 56301, 56401
+FIRST_POINT_PORT, FIRST_IMU_PORT = 60001, 60002
+HEADERS: dict[int, list[Any]] = {
+    1: [
+        ("version", "u1"), ("slot", "u1"), ("unit", "u1"), ("reserved", "u1"), ("status", "<u4"), ("clock", "u1"),
+        ("type", "u1"), ("time", "<u8"),
+    ],
+    2: [
+        ("version", "u1"), ("length", "<u2"), ("interval", "<u2"), ("points", "<u2"), ("packet", "<u2"), ("frame", "u1"),
+        ("type", "u1"), ("clock", "u1"), ("reserved", "u1", (12,)), ("crc", "<u4"), ("time", "<u8"),
+    ],
+}  # fmt: skip
+"""by SDK"""
+VERSIONS = {1: 5, 2: 0}
+"""that a packet begins with, by SDK"""
 TIME_AT = 28
-"""where time and data begin, which the checksum is of"""
-IMU_PACKET = np.dtype([*HEADER, ("rate", "<f4", (3,)), ("force", "<f4", (3,))])
+"""where time and data begin, which the second SDK's checksum is of"""
+_READING: list[Any] = [("rate", "<f4", (3,)), ("force", "<f4", (3,))]
+IMU_PACKETS = {sdk: np.dtype([*header, *_READING]) for sdk, header in HEADERS.items()}
+IMU_TYPES = {1: 6, 2: 0}
 PTP = 1
 """the clock of a packet's time"""
 WHITE = 100.0
@@ -51,24 +74,44 @@ class Format(NamedTuple):
     fields: tuple[tuple[str, str], ...]
     step_m: float
     """of lengths"""
+    sdk: int
+    points: int
+    """in a packet"""
+    step_ns: float | None
+    """from point to point, where packets do not say"""
 
     @property
     def packet(self) -> np.dtype:
         """One packet as a NumPy record."""
-        return np.dtype([*HEADER, ("data", list(self.fields), (POINTS,))])
+        return np.dtype([*HEADERS[self.sdk], ("data", list(self.fields), (self.points,))])
 
     @property
     def spherical(self) -> bool:
         return self.fields[0][0] == "distance"
 
+    @property
+    def says(self) -> dict[int, int]:
+        """What tells its packets: the value of some of their bytes, by place."""
+        size = self.packet.itemsize
+        if self.sdk == 1:
+            return {0: VERSIONS[1], 9: self.type}
+        return {0: VERSIONS[2], 1: size & 255, 2: size >> 8, 5: self.points, 6: 0, 10: self.type}
 
-_LOOK = (("reflectivity", "u1"), ("tag", "u1"))
+
+_BRIGHT, _TAG = ("reflectivity", "u1"), ("tag", "u1")
+_XYZ = (("x", "<i4"), ("y", "<i4"), ("z", "<i4"), _BRIGHT)
+_POLAR = (("distance", "<u4"), ("zenith", "<u2"), ("azimuth", "<u2"), _BRIGHT)
+_SHORT = (("x", "<i2"), ("y", "<i2"), ("z", "<i2"), _BRIGHT)
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        Format("livox-cartesian32", 1, (("x", "<i4"), ("y", "<i4"), ("z", "<i4"), *_LOOK), 0.001),
-        Format("livox-cartesian16", 2, (("x", "<i2"), ("y", "<i2"), ("z", "<i2"), *_LOOK), 0.01),
-        Format("livox-spherical", 3, (("distance", "<u4"), ("zenith", "<u2"), ("azimuth", "<u2"), *_LOOK), 0.001),
+        Format("livox-cartesian32", 1, (*_XYZ, _TAG), 0.001, 2, 96, None),
+        Format("livox-cartesian16", 2, (*_SHORT, _TAG), 0.01, 2, 96, None),
+        Format("livox-spherical", 3, (*_POLAR, _TAG), 0.001, 2, 96, None),
+        Format("livox1-cartesian", 0, _XYZ, 0.001, 1, 100, 1e9 / 100_000),
+        Format("livox1-spherical", 1, _POLAR, 0.001, 1, 100, 1e9 / 100_000),
+        Format("livox1-cartesian-tagged", 2, (*_XYZ, _TAG), 0.001, 1, 96, 1e9 / 240_000),
+        Format("livox1-spherical-tagged", 3, (*_POLAR, _TAG), 0.001, 1, 96, 1e9 / 240_000),
     )
 }
 """Every format by the name that ``packets`` of a sensor's file gives."""
@@ -85,4 +128,11 @@ def format_of(sensor: Sensor) -> Format:
         raise InputError.of(
             "receiver.mode", "packets of Livox carry one return: " + ", ".join(_MODES), mode, "set receiver.mode to one"
         )
-    return FORMATS[sensor.packets]
+    form = FORMATS[sensor.packets]
+    step = 1e9 * sensor.frame_period / len(sensor.pulses(0))
+    if form.step_ns is not None and abs(step - form.step_ns) > 1e-3 * form.step_ns:
+        raise InputError.of(
+            f"sensor {sensor.name}: packets {form.name}", f"are of {1e9 / form.step_ns:,.0f} pulses a second",
+            f"{1e9 / step:,.0f}", "choose packets of the second SDK, which say how far apart points are",
+        )  # fmt: skip
+    return form
