@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.kernels import Array, Whole, kernel
 
 __all__ = ["Records", "read_records"]
 
@@ -77,34 +78,61 @@ def _bytes_of(path: Path) -> NDArray[np.uint8]:
             raise InputError(f"{path}: no such capture")
         if not path.is_file():
             return np.frombuffer(path.read_bytes(), np.uint8)
-        return np.asarray(np.memmap(path, np.uint8, "r")) if path.stat().st_size else np.empty(0, np.uint8)
+        return np.asarray(np.memmap(path, np.uint8, "r")) if path.stat().st_size else np.frombuffer(b"", np.uint8)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _pcap(path: Path, data: NDArray[np.uint8], order: str, tick: int, header: int) -> Records:
     link = struct.unpack(order + "I", bytes(data[20:24]))[0] & 0x0FFFFFFF
-    unpack, view, end = struct.Struct(order + "IIII").unpack_from, data.data, len(data)
-    rows: list[tuple[int, int, int, int, int]] = []
-    at, cut = 24, False
-    while at < end:
-        if at + header > end:
-            cut = True
-            break
-        seconds, part, size, sent = unpack(view, at)
-        _check_length(path, len(rows), size)
-        if at + header + size > end:
-            cut = True
-            break
-        rows.append((at + header, size, sent, seconds, part))
-        at += header + size
-    table = np.array(rows, np.int64).reshape(-1, 5)
-    start, size_of, sent_of, second, ticks = table.T
+    tables, at, before = [np.empty((0, 5), np.int64)], 24, 0
+    while at >= 0:
+        rows = np.empty((_AT_ONCE, 5), np.int64)
+        count, at = _walk(data, at, header, order == "<", rows)
+        before += count
+        if at == _DAMAGED:
+            _check_length(path, before, int(rows[count, 1]))
+        tables.append(rows[:count])
+    table = np.concatenate(tables)
+    start, size_of, sent_of, second, ticks = np.ascontiguousarray(table.T)
     same = np.zeros(len(table), np.int64)
     return Records(
         data, start, size_of, sent_of, second * 1_000_000_000 + ticks * tick, same + link, same,
-        len(table) if cut else None, 0,
+        len(table) if at == _CUT else None, 0,
     )  # fmt: skip
+
+
+_AT_ONCE = 65536  # records
+_ENDED, _CUT, _DAMAGED = -1, -2, -3
+
+
+@kernel
+def _walk(data: Array, at: Whole, header: Whole, little: bool, rows: Array) -> Any:
+    """The records from byte ``at`` on, as many as ``rows`` has room for: start, size, size sent, seconds, ticks.
+
+    Gives how many there were, and where to go on, or why not.
+    """
+    end, count = len(data), 0
+    while count < len(rows):
+        if at >= end:
+            return count, _ENDED
+        if at + header > end:
+            return count, _CUT
+        for k in range(4):
+            number = np.int64(0)
+            for j in range(4):
+                number |= np.int64(data[at + 4 * k + j]) << (8 * j if little else 24 - 8 * j)
+            # In the file the times come first.
+            rows[count, k + 3 if k < 2 else k - 1] = number
+        size = rows[count, 1]
+        if size > _LONGEST:
+            return count, _DAMAGED
+        if at + header + size > end:
+            return count, _CUT
+        rows[count, 0] = at + header
+        at += header + size
+        count += 1
+    return count, at
 
 
 def _check_length(path: Path, before: int, size: int) -> None:

@@ -21,6 +21,7 @@ from tussock.shown import Shown
 from tussock.wire.captures.capture_file import Records, read_records
 from tussock.wire.captures.fragments import Joined, join_fragments
 from tussock.wire.captures.headers import KNOWN_LINKS, Frames, parse_frames
+from tussock.wire.captures.pieces import joined_pieces
 
 __all__ = ["CaptureWarning", "Datagrams", "Losses", "Sender", "read_datagrams", "warn"]
 
@@ -141,10 +142,7 @@ class Datagrams(Shown):
         size = int(self.size[0])
         if (self.size != size).any():
             raise InputError.of("payloads", "must all have one size", np.unique(self.size).tolist())
-        if size == 0:
-            return np.empty((len(self), 0), np.uint8)
-        windows = np.lib.stride_tricks.sliding_window_view(self.data, size)
-        return np.ascontiguousarray(windows[self.start])
+        return joined_pieces(self.data, self.start, self.size).reshape(len(self), size)
 
     def begins(self, bytes_: bytes) -> NDArray[np.bool_]:
         """Whether a payload begins with these bytes, shape (n,)."""
@@ -162,7 +160,10 @@ class Datagrams(Shown):
         keys = np.concatenate(
             [self.source, ports.view(np.uint8), np.ascontiguousarray(self.lane[:, None]).view(np.uint8)], 1
         )
-        _, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        if (keys == keys[0]).all():
+            first, of = np.zeros(1, np.int64), np.zeros(len(keys), np.int64)
+        else:
+            _, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         found = [
             Sender(
                 address(self.source[row]), int(self.source_port[row]), int(self.port[row]), int(self.lane[row]),
@@ -197,21 +198,28 @@ def read_datagrams(path: Path | str) -> Datagrams:
 def _gathered(path: Path, records: Records, frames: Frames, joined: Joined, unknown: int) -> Datagrams:
     """Whole datagrams and joined ones, in the order of the file."""
     whole = np.flatnonzero(frames.udp & ~frames.fragment)
-    rows = np.concatenate([whole, np.array(joined.rows, np.int64)])
-    lengths = np.array([len(part) for part in joined.parts], np.int64)
-    data, base = records.data, len(records.data)
-    if joined.parts:
-        data = np.concatenate([data, np.frombuffer(b"".join(joined.parts), np.uint8)])
-    at = np.concatenate([frames.start[whole], base + np.cumsum(lengths) - lengths])
+    rows = np.concatenate([whole, joined.rows])
+    data, at = records.data, frames.start[whole]
     # Up to where the packet goes, and up to where it was recorded.
-    end = np.concatenate([frames.end[whole], base + np.cumsum(lengths)])
-    there = np.concatenate([np.minimum(frames.end, frames.there)[whole], base + np.cumsum(lengths)])
+    end, there = frames.end[whole], np.minimum(frames.end, frames.there)[whole]
+    if len(joined.rows):
+        # Wholes first, joined ones behind them, in bytes of their own.
+        size = np.maximum(there - at, 0)
+        data = np.concatenate([joined_pieces(data, at, size), joined.data])
+        data.setflags(write=False)
+        begin = np.cumsum(np.append(size, joined.lengths)) - np.append(size, joined.lengths)
+        end, there = (
+            np.concatenate([begin[: len(whole)] + (edge - at), begin[len(whole) :] + joined.lengths])
+            for edge in (end, there)
+        )
+        at = begin
 
     def u16(ahead: int) -> NDArray[np.int64]:
-        place = np.where(at + ahead + 2 <= there, at + ahead, 0)
-        return data[place].astype(np.int64) << 8 | data[place + 1]
+        inside = at + ahead + 2 <= there
+        place = np.where(inside, at + ahead, 0)
+        return np.where(inside, data[place].astype(np.int64) << 8 | data[place + 1], 0)
 
-    length = np.where(at + _HEADER <= there, u16(4), 0) if len(at) else at
+    length = np.where(at + _HEADER <= there, u16(4), 0) if len(data) > 1 else np.zeros_like(at)
     shortened = (there < end) & ((at + _HEADER > there) | (at + length > there))
     malformed = ~shortened & ((at + _HEADER > end) | (length < _HEADER) | (at + length > end))
     good = np.flatnonzero(~shortened & ~malformed)
@@ -223,8 +231,8 @@ def _gathered(path: Path, records: Records, frames: Frames, joined: Joined, unkn
         time_ns=times,
         source=frames.source[row],
         destination=frames.destination[row],
-        source_port=u16(0)[good].astype(np.uint16) if len(at) else np.empty(0, np.uint16),
-        port=u16(2)[good].astype(np.uint16) if len(at) else np.empty(0, np.uint16),
+        source_port=u16(0)[good].astype(np.uint16) if len(good) else np.empty(0, np.uint16),
+        port=u16(2)[good].astype(np.uint16) if len(good) else np.empty(0, np.uint16),
         lane=frames.lane[row],
         start=at[good] + _HEADER,
         size=length[good] - _HEADER,

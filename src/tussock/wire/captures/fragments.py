@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.wire.captures.capture_file import Records
 from tussock.wire.captures.headers import Frames
+from tussock.wire.captures.pieces import joined_pieces
 
 __all__ = ["Joined", "join_fragments"]
 
@@ -20,12 +22,19 @@ _LONGEST_WAIT = 1_000_000_000  # [ns]
 _MOST_BYTES = 65535
 
 
+Span = tuple[int, int]
+"""begin and end of a part in the file [bytes]"""
+
+
 class Joined(NamedTuple):
     """Datagrams of fragments, UDP header first."""
 
-    rows: list[int]
-    """the record whose part made each whole"""
-    parts: list[bytes]
+    rows: NDArray[np.int64]
+    """the record whose part made each whole, shape (n,)"""
+    lengths: NDArray[np.int64]
+    """[bytes] of each, shape (n,)"""
+    data: NDArray[np.uint8]
+    """all of them, one after the other"""
     incomplete: int
     """datagrams that lack a part"""
 
@@ -33,53 +42,114 @@ class Joined(NamedTuple):
 @dataclass
 class _Begun:
     since: int
-    parts: dict[int, bytes] = field(default_factory=dict)
+    parts: dict[int, Span] = field(default_factory=dict)
+    """by their place in the whole"""
     length: int = -1
     """known when the last part is"""
     done: bool = False
 
-    def whole(self) -> bytes | None:
+    def whole(self) -> list[Span] | None:
         """The datagram, if all parts are there, side by side."""
         if self.length < 0:
             return None
-        joined = bytearray()
+        spans: list[Span] = []
+        length = 0
         for offset in sorted(self.parts):
-            if offset > len(joined):
+            if offset > length:
                 return None
-            joined[offset:] = self.parts[offset]
-        return bytes(joined) if len(joined) == self.length else None
+            while length > offset:  # of parts that overlap the later one counts
+                begin, end = spans.pop()
+                length -= end - begin
+                if length < offset:
+                    spans.append((begin, begin + offset - length))
+                    length = offset
+            begin, end = self.parts[offset]
+            spans.append((begin, end))
+            length += end - begin
+        return spans if length == self.length else None
+
+
+@dataclass
+class _Fragments:
+    """The parts in a capture, in its order, as lists."""
+
+    rows: list[int]
+    keys: list[bytes]
+    """addresses, lane and number: what parts of one datagram have in common"""
+    times: list[int]
+    offsets: list[int]
+    spans: list[Span]
+    last: list[bool]
+    until: list[int]
+    """where parts from here on make a whole one after the other, the first behind them; else 0"""
 
 
 def join_fragments(records: Records, frames: Frames) -> Joined:
     """Put the fragments of UDP datagrams together."""
-    rows = np.flatnonzero(frames.udp & frames.fragment)
+    found = _fragments(records, frames)
     waiting: dict[bytes, _Begun] = {}
     done: list[int] = []
-    wholes: list[bytes] = []
-    incomplete = 0
-    for row in rows.tolist():
-        start, end = int(frames.start[row]), int(frames.end[row])
-        offset, time = int(frames.offset[row]), int(records.time_ns[row])
-        part = records.data[start : min(end, int(frames.there[row]))].tobytes()
-        if len(part) < end - start or offset + len(part) > _MOST_BYTES:
-            continue  # recorded in part, or nonsense: what lacks it is counted as incomplete
-        key = (
-            frames.source[row].tobytes() + frames.destination[row].tobytes()
-            + int(frames.lane[row]).to_bytes(8, "little") + int(frames.identification[row]).to_bytes(4, "little")
-        )  # fmt: skip
+    lengths: list[int] = []
+    spans: list[Span] = []
+    incomplete, at = 0, 0
+    while at < len(found.rows):
+        key, until = found.keys[at], found.until[at]
         begun = waiting.get(key)
-        if begun is None or abs(time - begun.since) > _LONGEST_WAIT or begun.parts.get(offset, part) != part:
-            incomplete += begun is not None and not begun.done
-            begun = waiting[key] = _Begun(time)
-        if begun.done:
-            continue  # the same part once more
-        begun.parts[offset] = part
-        if not frames.more[row]:
-            begun.length = offset + len(part)
-        whole = begun.whole()
+        if until and begun is None:
+            parts = dict(zip(found.offsets[at:until], found.spans[at:until], strict=True))
+            waiting[key] = _Begun(found.times[at], parts, done=True)
+            whole: list[Span] | None = found.spans[at:until]
+            at = until
+        else:
+            time, offset, span = found.times[at], found.offsets[at], found.spans[at]
+            if begun is None or abs(time - begun.since) > _LONGEST_WAIT or _other(records, begun, offset, span):
+                incomplete += begun is not None and not begun.done
+                begun = waiting[key] = _Begun(time)
+            at += 1
+            if begun.done:
+                continue  # the same part once more
+            begun.parts[offset] = span
+            if found.last[at - 1]:
+                begun.length = offset + span[1] - span[0]
+            whole = begun.whole()
+            begun.done = whole is not None
         if whole is not None:
-            begun.done = True
-            done.append(row)
-            wholes.append(whole)
+            done.append(found.rows[at - 1])
+            lengths.append(sum(end - begin for begin, end in whole))
+            spans += whole
     incomplete += sum(not begun.done for begun in waiting.values())
-    return Joined(done, wholes, incomplete)
+    table = np.array(spans, np.int64).reshape(-1, 2)
+    data = joined_pieces(records.data, np.ascontiguousarray(table[:, 0]), table[:, 1] - table[:, 0])
+    return Joined(np.array(done, np.int64), np.array(lengths, np.int64), data, incomplete)
+
+
+def _other(records: Records, begun: _Begun, offset: int, span: Span) -> bool:
+    """Whether another part is known for this place."""
+    known = begun.parts.get(offset, span)
+    return records.data[slice(*known)].tobytes() != records.data[slice(*span)].tobytes()
+
+
+def _fragments(records: Records, frames: Frames) -> _Fragments:
+    rows = np.flatnonzero(frames.udp & frames.fragment)
+    length = (frames.end - frames.start)[rows]
+    # Recorded in part, or nonsense: what lacks it is counted as incomplete.
+    sound = (frames.end <= frames.there)[rows] & (length >= 0) & (frames.offset[rows] + length <= _MOST_BYTES)
+    rows, length = rows[sound], length[sound]
+    lane = np.stack([frames.lane[rows], frames.identification[rows]], 1).view(np.uint8)
+    keys = np.concatenate([frames.source[rows], frames.destination[rows], lane], 1)
+    time, offset, last = records.time_ns[rows], frames.offset[rows], ~frames.more[rows]
+    # Parts that continue the one before them, and runs of such parts from a first to a last.
+    on = np.zeros(len(rows), np.bool_)
+    on[1:] = (keys[1:] == keys[:-1]).all(axis=1) & ~last[:-1] & (offset[1:] == (offset + length)[:-1])
+    begins = np.flatnonzero(~on)
+    ends = np.append(begins, len(rows))[1:]
+    until = np.zeros(len(rows), np.int64)
+    if len(begins):
+        waited = np.maximum.reduceat(np.abs(time - np.repeat(time[begins], ends - begins)), begins)
+        whole = (offset[begins] == 0) & last[ends - 1] & (waited <= _LONGEST_WAIT)
+        until[begins[whole]] = ends[whole]
+    spans = zip(frames.start[rows].tolist(), frames.end[rows].tolist(), strict=True)
+    return _Fragments(
+        rows.tolist(), [key.tobytes() for key in keys], time.tolist(), offset.tolist(), list(spans), last.tolist(),
+        until.tolist(),
+    )  # fmt: skip

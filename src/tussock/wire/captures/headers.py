@@ -1,4 +1,4 @@
-"""From frames of the link layer to UDP: every row at once, whatever the layers between.
+"""From frames of the link layer to UDP, whatever the layers between.
 
 Ethernet with any VLAN tags, Linux "cooked" of either version, BSD loopback, plain IP; IPv4 with options, IPv6 with
 extension headers; fragments of either are told apart for `tussock.wire.captures.fragments`. Checksums are not looked
@@ -7,17 +7,18 @@ at: a recording on the sending host has wrong ones where the network card comput
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.kernels import Array, Whole, inline_kernel, kernel
 from tussock.wire.captures.capture_file import Records
 
 __all__ = ["KNOWN_LINKS", "Frames", "parse_frames"]
 
 _ETHERNET, _COOKED, _COOKED_2 = 1, 113, 276
-_LOOPBACK = (0, 108)
+_LOOPBACK = (0, 108)  # a header of four bytes
 _PLAIN_IP = (12, 14, 101, 228, 229)
 KNOWN_LINKS = (_ETHERNET, _COOKED, _COOKED_2, *_LOOPBACK, *_PLAIN_IP)
 
@@ -26,8 +27,6 @@ _IPV4, _IPV6 = 0x0800, 0x86DD
 _UDP, _FRAGMENT, _AUTHENTICATION = 17, 44, 51
 _EXTENSIONS = (0, 43, 60, 135, 139, 140)
 _MOST_EXTENSIONS = 8
-_MAPPED = np.array([0] * 10 + [255, 255], np.uint8)
-"""an IPv4 address as one of IPv6 (RFC 4291, section 2.5.5.2)"""
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -62,114 +61,120 @@ class Frames(NamedTuple):
 
 def parse_frames(records: Records) -> Frames:
     """Read the headers of every record."""
-    walk = _Walk(records)
-    walk.link()
-    walk.version_4()
-    walk.version_6()
-    return walk.frames()
+    count = len(records.start)
+
+    def numbers() -> Numbers:
+        return np.zeros(count, np.int64)
+
+    def flags() -> Flags:
+        return np.zeros(count, np.bool_)
+
+    out = Frames(
+        udp=flags(), fragment=flags(), source=np.zeros((count, 16), np.uint8),
+        destination=np.zeros((count, 16), np.uint8), lane=numbers(), start=numbers(), end=numbers(),
+        there=records.start + records.size, identification=numbers(), offset=numbers(), more=flags(),
+    )  # fmt: skip
+    _parse(records.data, records.start, records.start + records.sent, records.link, records.interface, out)
+    return out
 
 
-class _Walk:
-    """The place that each row has been read up to, and what was found on the way."""
+@kernel
+def _parse(data: Array, start: Array, sent_end: Array, link: Array, interface: Array, out: Frames) -> None:
+    for row in range(len(start)):
+        there = out.there[row]
+        at, version, lane = _to_ip(data, start[row], there, link[row])
+        out.lane[row] = lane + (interface[row] << 44)
+        if version == 4 and at + 20 <= there:
+            at = _version_4(data, at, sent_end[row], out, row)
+        elif version == 6 and at + 40 <= there:
+            at = _version_6(data, at, sent_end[row], out, row)
+        out.start[row] = at
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        count = len(records.start)
-        self._data = records.data
-        self.there = records.start + records.size
-        self.at = records.start.copy()
-        self.version = np.zeros(count, np.int64)
-        self.lane = records.interface << 44
-        self.udp, self.fragment, self.more = (np.zeros(count, np.bool_) for _ in range(3))
-        self.source, self.destination = np.zeros((count, 16), np.uint8), np.zeros((count, 16), np.uint8)
-        self.end, self.identification, self.offset = (np.zeros(count, np.int64) for _ in range(3))
 
-    def frames(self) -> Frames:
-        return Frames(
-            self.udp, self.fragment, self.source, self.destination, self.lane, self.at, self.end, self.there,
-            self.identification, self.offset, self.more,
-        )  # fmt: skip
+@inline_kernel
+def _byte(data: Array, at: Whole, there: Whole) -> Whole:
+    """One byte; 0 beyond the record's end."""
+    return np.int64(data[at]) if at < there else 0
 
-    def _byte(self, rows: Numbers, ahead: int = 0) -> Numbers:
-        """One byte of each row; 0 beyond the record's end."""
-        at = self.at[rows] + ahead
-        inside = at < self.there[rows]
-        return np.where(inside, self._data[np.where(inside, at, 0)], 0).astype(np.int64)
 
-    def _u16(self, rows: Numbers, ahead: int = 0) -> Numbers:
-        return self._byte(rows, ahead) << 8 | self._byte(rows, ahead + 1)
+@inline_kernel
+def _u16(data: Array, at: Whole, there: Whole) -> Whole:
+    return _byte(data, at, there) << 8 | _byte(data, at + 1, there)
 
-    def _address(self, rows: Numbers, ahead: int, size: int) -> NDArray[np.uint8]:
-        return np.stack([self._byte(rows, ahead + k) for k in range(size)], 1).astype(np.uint8)
 
-    def _fits(self, rows: Numbers, size: int) -> Numbers:
-        return rows[self.at[rows] + size <= self.there[rows]]
+@inline_kernel
+def _to_ip(data: Array, at: Whole, there: Whole, link: Whole) -> Any:
+    """The first byte of IP, which version it is (0: another protocol), and the lane, without the interface."""
+    kind, lane = 0, 0
+    if link == _ETHERNET and at + 14 <= there:
+        kind, at = _u16(data, at + 12, there), at + 14
+    elif link == _COOKED and at + 16 <= there:
+        kind, at = _u16(data, at + 14, there), at + 16
+    elif link == _COOKED_2 and at + 20 <= there:
+        kind = _u16(data, at, there)
+        lane = (_u16(data, at + 4, there) << 16 | _u16(data, at + 6, there)) << 12
+        at += 20
+    while kind in _VLAN and at + 4 <= there:
+        lane += _u16(data, at, there) & 0xFFF
+        kind, at = _u16(data, at + 2, there), at + 4
+    if link in _LOOPBACK:
+        at += 4
+    elif link not in _PLAIN_IP and kind not in (_IPV4, _IPV6):
+        return at, 0, lane
+    return at, _byte(data, at, there) >> 4, lane
 
-    def link(self) -> None:
-        """To the first byte of IP, and which version it is."""
-        link = self._records.link
-        kind = np.zeros(len(link), np.int64)
-        for number, size, ahead in ((_ETHERNET, 14, 12), (_COOKED, 16, 14), (_COOKED_2, 20, 0)):
-            rows = self._fits(np.flatnonzero(link == number), size)
-            kind[rows] = self._u16(rows, ahead)
-            if number == _COOKED_2:
-                self.lane[rows] += (self._u16(rows, 4) << 16 | self._u16(rows, 6)) << 12
-            self.at[rows] += size
-        rows = np.flatnonzero(np.isin(kind, _VLAN))
-        while len(rows := self._fits(rows, 4)):
-            self.lane[rows] += self._u16(rows) & 0xFFF
-            kind[rows] = self._u16(rows, 2)
-            self.at[rows] += 4
-            rows = rows[np.isin(kind[rows], _VLAN)]
-        plain = np.isin(link, _PLAIN_IP)
-        loop = np.isin(link, _LOOPBACK)
-        self.at[loop] += 4
-        rows = np.flatnonzero(plain | loop | (kind == _IPV4) | (kind == _IPV6))
-        self.version[rows] = self._byte(rows) >> 4
 
-    def version_4(self) -> None:
-        rows = self._fits(np.flatnonzero(self.version == 4), 20)
-        length = (self._byte(rows) & 15) * 4
-        udp = (length >= 20) & (self._byte(rows, 9) == _UDP)
-        rows, length = rows[udp], length[udp]
-        total = self._u16(rows, 2)
-        # 0: the network card was to cut it in parts; the record says how long it is.
-        self.end[rows] = np.where(total == 0, self._sent_end(rows), self.at[rows] + total)
-        flags = self._u16(rows, 6)
-        self.udp[rows] = True
-        self._part(rows, (flags & 0x1FFF) * 8, flags & 0x2000 != 0, self._u16(rows, 4))
-        for column, ahead in ((self.source, 12), (self.destination, 16)):
-            column[rows, :12], column[rows, 12:] = _MAPPED, self._address(rows, ahead, 4)
-        self.at[rows] += length
+@inline_kernel
+def _version_4(data: Array, at: Whole, sent_end: Whole, out: Frames, row: Whole) -> Whole:
+    there = out.there[row]
+    length = (_byte(data, at, there) & 15) * 4
+    if length < 20 or _byte(data, at + 9, there) != _UDP:
+        return at
+    out.udp[row] = True
+    total = _u16(data, at + 2, there)
+    # 0: the network card was to cut it in parts; the record says how long it is.
+    out.end[row] = at + total if total else sent_end
+    flags = _u16(data, at + 6, there)
+    _part(out, row, (flags & 0x1FFF) * 8, flags & 0x2000 != 0, _u16(data, at + 4, there))
+    # An IPv4 address as one of IPv6 (RFC 4291, section 2.5.5.2).
+    for k in range(10, 12):
+        out.source[row, k], out.destination[row, k] = 255, 255
+    for k in range(4):
+        out.source[row, 12 + k], out.destination[row, 12 + k] = data[at + 12 + k], data[at + 16 + k]
+    return at + length
 
-    def version_6(self) -> None:
-        rows = self._fits(np.flatnonzero(self.version == 6), 40)
-        length, following = self._u16(rows, 4), self._byte(rows, 6)
-        self.end[rows] = np.where(length == 0, self._sent_end(rows), self.at[rows] + 40 + length)
-        self.source[rows], self.destination[rows] = self._address(rows, 8, 16), self._address(rows, 24, 16)
-        self.at[rows] += 40
-        for _ in range(_MOST_EXTENSIONS):
-            self.udp[rows[following == _UDP]] = True
-            rows, following = self._beyond_extension(rows, following)
 
-    def _beyond_extension(self, rows: Numbers, kind: Numbers) -> tuple[Numbers, Numbers]:
-        """Rows at an extension header, moved behind it, and what comes there (RFC 8200, section 4)."""
-        extended = np.isin(kind, (*_EXTENSIONS, _FRAGMENT, _AUTHENTICATION))
-        rows, kind = rows[extended], kind[extended]
-        following, length = self._byte(rows), self._byte(rows, 1)
-        split = kind == _FRAGMENT
-        parts = rows[split]
-        flags = self._u16(parts, 2)
-        self._part(parts, flags & 0xFFF8, flags & 1 != 0, self._u16(parts, 4) << 16 | self._u16(parts, 6))
-        self.at[rows] += np.where(split, 8, 8 + length * np.where(kind == _AUTHENTICATION, 4, 8))
-        # Only the first part of a datagram has further headers; those of UDP itself are read when it is whole.
-        on = ~self.fragment[rows] | (following == _UDP)
-        return rows[on], following[on]
+@inline_kernel
+def _version_6(data: Array, at: Whole, sent_end: Whole, out: Frames, row: Whole) -> Whole:
+    there = out.there[row]
+    length, kind = _u16(data, at + 4, there), _byte(data, at + 6, there)
+    out.end[row] = at + 40 + length if length else sent_end
+    for k in range(16):
+        out.source[row, k], out.destination[row, k] = data[at + 8 + k], data[at + 24 + k]
+    at += 40
+    for _ in range(_MOST_EXTENSIONS):
+        if kind == _UDP:
+            out.udp[row] = True
+            return at
+        if kind not in _EXTENSIONS and kind != _FRAGMENT and kind != _AUTHENTICATION:
+            return at
+        # An extension header (RFC 8200, section 4), and what comes behind it.
+        following, length = _byte(data, at, there), _byte(data, at + 1, there)
+        if kind == _FRAGMENT:
+            flags = _u16(data, at + 2, there)
+            number = _u16(data, at + 4, there) << 16 | _u16(data, at + 6, there)
+            _part(out, row, flags & 0xFFF8, flags & 1 != 0, number)
+            at += 8
+        else:
+            at += 8 + length * (4 if kind == _AUTHENTICATION else 8)
+        if out.fragment[row] and following != _UDP:
+            return at  # only the first part of a datagram has further headers; they are read when it is whole
+        kind = following
+    return at
 
-    def _sent_end(self, rows: Numbers) -> Numbers:
-        return self._records.start[rows] + self._records.sent[rows]
 
-    def _part(self, rows: Numbers, offset: Numbers, more: Flags, number: Numbers) -> None:
-        """Rows that may be fragments: an offset of 0 and no more to come is a whole datagram."""
-        self.offset[rows], self.more[rows], self.identification[rows] = offset, more, number
-        self.fragment[rows] = (offset > 0) | more
+@inline_kernel
+def _part(out: Frames, row: Whole, offset: Whole, more: bool, number: Whole) -> None:
+    """A row that may be a fragment: an offset of 0 and no more to come is a whole datagram."""
+    out.offset[row], out.more[row], out.identification[row] = offset, more, number
+    out.fragment[row] = offset > 0 or more

@@ -140,7 +140,7 @@ def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
     good = _whole(raw, packets, model)
     if not good.any():
         raise InputError("packets: none has a right checksum")
-    packets = packets[good]
+    packets = packets if good.all() else packets[good]
     dual = mode == "dual"
     cycles = model.cycles(mode)
     blocks = packets["blocks"].reshape(len(packets), cycles, 2 if dual else 1)

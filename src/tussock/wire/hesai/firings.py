@@ -9,7 +9,7 @@ model), while the rotor turns on. How fast it turns is taken from the packets ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,10 @@ def hesai_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say
         packets = decode_hesai(payloads)
     except InputError as error:
         raise error.within(found.path) from None
-    whole = np.ones(len(payloads), bool) if not packets.damaged else packets.whole
-    packets, recorded, raw = _in_order(packets, chosen.times[whole], payloads[whole], found, say)
+    recorded = chosen.times
+    if packets.damaged:
+        recorded, payloads = recorded[packets.whole], payloads[packets.whole]
+    packets, recorded, raw = _in_order(packets, recorded, payloads, found, say)
     return _firings(packets, recorded, raw, device)
 
 
@@ -97,15 +99,17 @@ def _in_order(
     mixed = int((np.diff(order) < 0).sum())
     if mixed:
         say(f"{found.path}: {mixed} data packets came in another order than they were sent")
-    same = np.concatenate([[False], (np.diff(stamps[order]) == 0) & (raw[order][1:] == raw[order][:-1]).all(axis=1)])
-    if same.any():
-        say(f"{found.path}: {int(same.sum())} data packets came twice")
-    order = order[~same]
-    packets = packets.select(order)
+    close = np.flatnonzero(np.diff(stamps[order]) == 0)
+    again = close[(raw[order[close]] == raw[order[close + 1]]).all(axis=1)] + 1
+    if len(again):
+        say(f"{found.path}: {len(again)} data packets came twice")
+        order = np.delete(order, again)
+    if not np.array_equal(order, np.arange(len(raw))):
+        packets, recorded, raw = packets.select(order), recorded[order], raw[order]
     lost = packets.lost if packets.sequence is not None else _lost_by_time(packets.stamp_us)
     if lost:
         say(f"{found.path}: {lost} data packets are missing")
-    return packets, recorded[order], raw[order]
+    return packets, recorded, raw
 
 
 def _lost_by_time(stamps: NDArray[np.int64]) -> int:
@@ -130,7 +134,7 @@ class _Along(NamedTuple):
 def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], sensor: Sensor) -> Firings:
     pattern = sensor.pattern
     assert isinstance(pattern, SpinningPattern)
-    model, count, cycles = packets.model, len(packets.stamp_us), packets.azimuth.shape[1]
+    model, cycles = packets.model, packets.azimuth.shape[1]
     cycle_us = float(pattern.cycle) * 1e6
     # [s] the time of every block, by the packet's, that of its last block.
     back = (cycles - 1 - np.arange(cycles)) * cycle_us
@@ -139,60 +143,44 @@ def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], s
     leaves = packets.stamp_us * 1e-6 + (cycle_us - model.block_us - model.stamp_us) * 1e-6
     apart = float(np.median(recorded - leaves))
     times = block_us * 1e-6 + (0.0 if abs(apart) < _AT_ONCE else apart)
-    moves = Cycles(-_RAD * packets.azimuth.astype(np.float64), times, along.turns, -along.rate * _RAD)
-    tables = [_lasers(pattern, turn, model) for turn in range(len(pattern.order))]
-    place = _places(packets)
-    many = np.array([len(table.number) for table in tables])[packets.turn]  # pulses of every cycle
-    first = (np.cumsum(many.ravel()) - many.ravel()).reshape(many.shape)
-    total, returns = int(many.sum()), place.shape[2]
-    columns = FiringColumns.empty(total, returns)
-    lasers = np.empty(total, np.int64)
-    for turn, table in enumerate(tables):
-        size = len(table.number)
-        if len(tables) == 1:
-            fire(raw, place, table, moves, (DISTANCE_STEP_M, WHITE), columns)
-            lasers[:] = np.tile(table.number, count * cycles)
-            continue
-        for cycle in range(cycles):
-            chosen = np.flatnonzero(packets.turn[:, cycle] == turn)
-            if not len(chosen):
-                continue
-            here = np.s_[chosen, cycle : cycle + 1]
-            part = Cycles(moves.head[here], moves.times[here], moves.turns[here], moves.rate[chosen])
-            room = FiringColumns.empty(len(chosen) * size, returns)
-            fire(raw[chosen], place[cycle : cycle + 1], table, part, (DISTANCE_STEP_M, WHITE), room)
-            rows = (first[chosen, cycle][:, None] + np.arange(size)).ravel()
-            filled: tuple[NDArray[Any], ...] = columns
-            for column, values in zip(filled, room, strict=True):
-                column[rows] = values
-            lasers[rows] = np.tile(table.number, len(chosen))
-    directions, origins, azimuths, when, turns, ranges, intensity = columns
-    rank = np.argsort(np.argsort(pattern.elevation_deg, kind="stable"), kind="stable")
+    if packets.turn.max(initial=0) >= len(pattern.order):
+        known = f"must be one of the {len(pattern.order)} of a {sensor.name}"
+        raise InputError.of("packets: state of a block", known, int(packets.turn.max()))
+    turned = -_RAD * packets.azimuth.astype(np.float64)
+    cycles_of = Cycles(turned, times, along.turns, packets.turn, -along.rate * _RAD)
+    lasers, place = _lasers(pattern, model), _places(packets)
+    out = FiringColumns.empty(int(lasers.many[packets.turn].sum()), place.shape[2])
+    fire(raw, place, lasers, cycles_of, (DISTANCE_STEP_M, WHITE), out)
     return Firings(
         sensor=sensor.name,
-        kinds=("strongest", "last") if returns == 2 else (packets.mode,),
-        times=when,
-        lasers=lasers.astype(np.uint16),
-        rings=rank[lasers].astype(np.uint16),
-        turns=turns,
-        azimuths=azimuths,
-        origins=origins,
-        directions=directions,
-        ranges=ranges,
-        intensity=intensity,
+        kinds=("strongest", "last") if place.shape[2] == 2 else (packets.mode,),
+        times=out.times,
+        lasers=out.lasers,
+        rings=out.rings,
+        turns=out.turns,
+        azimuths=out.azimuths,
+        origins=out.origins,
+        directions=out.directions,
+        ranges=out.ranges,
+        intensity=out.intensity,
     )
 
 
-def _lasers(pattern: SpinningPattern, turn: int, model: HesaiModel) -> Lasers:
-    """Those that fire in a turn, in their order."""
-    row = pattern.order[turn]
-    fires = np.array(row.firing_us or (0.0,) * pattern.lasers)
-    order = np.argsort(fires, kind="stable")
-    order = order[~np.isin(order, list(row.resting))]
+def _lasers(pattern: SpinningPattern, model: HesaiModel) -> Lasers:
+    """In the order of firing, those that rest in a turn last."""
+    rank = np.argsort(np.argsort(pattern.elevation_deg, kind="stable"), kind="stable")
+    fires = np.array([turn.firing_us or (0.0,) * pattern.lasers for turn in pattern.order])
+    rests = np.zeros(fires.shape, bool)
+    for row, turn in enumerate(pattern.order):
+        rests[row, list(turn.resting)] = True
+    order = np.lexsort((fires, rests))
     elevation = np.deg2rad(np.array(pattern.elevation_deg))[order]
-    offset = np.deg2rad(pattern.azimuth_deg)[order] if pattern.azimuth_deg else np.zeros(len(order))
-    none = np.zeros(len(order))
-    return Lasers(order, fires[order] - model.block_us, offset, np.cos(elevation), np.sin(elevation), none, none, none)
+    offset = np.deg2rad(pattern.azimuth_deg)[order] if pattern.azimuth_deg else np.zeros(order.shape)
+    late = np.take_along_axis(fires, order, 1) - model.block_us
+    none = np.zeros(order.shape)
+    return Lasers(
+        (~rests).sum(axis=1), order, rank[order], late, offset, np.cos(elevation), np.sin(elevation), none, none, none
+    )
 
 
 def _places(packets: HesaiPackets) -> NDArray[np.int16]:

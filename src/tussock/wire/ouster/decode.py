@@ -20,7 +20,7 @@ from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.ouster.profiles import IMU_BYTES, PROFILES, Profile
 from tussock.wire.packets import whole_nanoseconds
 
-__all__ = ["OusterScan", "decode_imu", "decode_scans", "packet_size"]
+__all__ = ["Columns", "OusterScan", "beam_table", "decode_imu", "decode_scans", "packet_size", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +81,8 @@ def _profile(unit: OusterUnit) -> Profile:
 
 def decode_scans(payloads: NDArray[np.uint8], unit: OusterUnit) -> list[OusterScan]:
     """The revolutions in LIDAR packets (n, size) of one unit, in the order of their frames."""
-    profile, size = _profile(unit), packet_size(unit)
-    if payloads.ndim != 2 or payloads.shape[1] != size:
-        what = f"must have the shape (n, {size}) for {unit.lasers} lasers and {unit.profile}"
-        raise InputError.of("packets", what, payloads.shape)
-    if not len(payloads):
-        raise InputError("packets: there are none")
-    payloads = np.ascontiguousarray(payloads)
-    columns = _columns(payloads, profile, unit)
-    numbers = _unwrapped(columns.frame[:, 0])
-    wrong = (columns.measurement >= unit.columns) & (columns.status != 0)
-    if wrong.any():
-        first = int(np.argmax(wrong.any(axis=1)))
-        given = int(columns.measurement[first][wrong[first]][0])
-        raise InputError.of(f"packet {first}: measurement", f"must be below the mode's {unit.columns}", given)
+    columns = read_columns(payloads, unit)
+    payloads, profile, numbers = np.ascontiguousarray(payloads), _profile(unit), columns.number
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=numbers[order[0]] - 1))
     return [
@@ -104,16 +92,39 @@ def decode_scans(payloads: NDArray[np.uint8], unit: OusterUnit) -> list[OusterSc
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
+class Columns:
     """The headers of all columns, each of shape (packets, columns a packet)."""
 
     timestamp: NDArray[np.uint64]
     measurement: NDArray[np.uint16]
     status: NDArray[np.uint32]
-    frame: NDArray[np.uint16]
+    number: NDArray[np.int64]
+    """of each packet's frame, counted on where the wire's 16 bits begin again, shape (packets,)"""
+
+    @property
+    def good(self) -> NDArray[np.bool_]:
+        """Whether the sensor marked a column as measured."""
+        return (self.status & 1).astype(np.bool_)
 
 
-def _columns(payloads: NDArray[np.uint8], profile: Profile, unit: OusterUnit) -> _Columns:
+def read_columns(payloads: NDArray[np.uint8], unit: OusterUnit) -> Columns:
+    """What LIDAR packets (n, size) of one unit say of their columns."""
+    profile, size = _profile(unit), packet_size(unit)
+    if payloads.ndim != 2 or payloads.shape[1] != size:
+        what = f"must have the shape (n, {size}) for {unit.lasers} lasers and {unit.profile}"
+        raise InputError.of("packets", what, payloads.shape)
+    if not len(payloads):
+        raise InputError("packets: there are none")
+    columns = _columns(payloads, profile, unit)
+    wrong = (columns.measurement >= unit.columns) & (columns.status != 0)
+    if wrong.any():
+        first = int(np.argmax(wrong.any(axis=1)))
+        given = int(columns.measurement[first][wrong[first]][0])
+        raise InputError.of(f"packet {first}: measurement", f"must be below the mode's {unit.columns}", given)
+    return columns
+
+
+def _columns(payloads: NDArray[np.uint8], profile: Profile, unit: OusterUnit) -> Columns:
     size, per_packet = profile.column(unit.lasers), unit.columns_per_packet
     body = payloads[:, profile.header : profile.header + per_packet * size].reshape(len(payloads), per_packet, size)
 
@@ -122,11 +133,9 @@ def _columns(payloads: NDArray[np.uint8], profile: Profile, unit: OusterUnit) ->
         return np.ascontiguousarray(body[:, :, at : at + width]).view(kind)[..., 0]
 
     if profile.legacy:
-        return _Columns(number(0, "<u8"), number(8, "<u2"), number(size - 4, "<u4"), number(10, "<u2"))
-    frame = np.ascontiguousarray(payloads[:, 2:4]).view("<u2")
-    return _Columns(
-        number(0, "<u8"), number(8, "<u2"), number(10, "<u2").astype(np.uint32), np.repeat(frame, per_packet, 1)
-    )
+        return Columns(number(0, "<u8"), number(8, "<u2"), number(size - 4, "<u4"), _unwrapped(number(10, "<u2")[:, 0]))
+    frame = np.ascontiguousarray(payloads[:, 2:4]).view("<u2")[:, 0]
+    return Columns(number(0, "<u8"), number(8, "<u2"), number(10, "<u2").astype(np.uint32), _unwrapped(frame))
 
 
 def _unwrapped(frame: NDArray[np.uint16]) -> NDArray[np.int64]:
@@ -136,12 +145,12 @@ def _unwrapped(frame: NDArray[np.uint16]) -> NDArray[np.int64]:
 
 
 def _scan(
-    payloads: NDArray[np.uint8], rows: NDArray[np.int64], columns: _Columns, profile: Profile, unit: OusterUnit, number: int
+    payloads: NDArray[np.uint8], rows: NDArray[np.int64], columns: Columns, profile: Profile, unit: OusterUnit, number: int
 ) -> OusterScan:  # fmt: skip
     timestamp = np.zeros(unit.columns, np.uint64)
     status = np.zeros(unit.columns, np.uint32)
     measurement = columns.measurement[rows]
-    good = (columns.status[rows] & 1).astype(np.bool_) & (measurement < unit.columns)
+    good = columns.good[rows] & (measurement < unit.columns)
     timestamp[measurement[good]] = columns.timestamp[rows][good]
     status[measurement[good]] = columns.status[rows][good]
     target = np.where(good, measurement, -1).astype(np.int64)

@@ -7,15 +7,19 @@ knows and is left out. Of two returns the first is the strongest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.kernels import Array, kernel
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.captures.datagrams import Datagrams
+from tussock.wire.firing_loop import FiringColumns
 from tussock.wire.firings import Firings
-from tussock.wire.ouster.decode import OusterScan, beam_table, decode_scans
+from tussock.wire.ouster.decode import Columns, OusterScan, beam_table, read_columns
 from tussock.wire.ouster.encode import WHITE
 from tussock.wire.ouster.profiles import PROFILES
 from tussock.wire.ouster.read import lidar_datagrams
@@ -31,19 +35,158 @@ def ouster_firings(found: Datagrams, unit: OusterUnit, sender: str | None, say: 
     for note in found.losses.notes(found.path):
         say(note)
     payloads = chosen.payloads()
-    at = PROFILES[unit.profile].header
-    stamps = np.ascontiguousarray(payloads[:, at : at + 8]).view("<u8")[:, 0].astype(np.int64)
+    columns = read_columns(payloads, unit)
+    stamps = columns.timestamp[:, 0].astype(np.int64)
     # A packet leaves when its last column is measured.
     lasts = round(1e9 * unit.columns_per_packet / (unit.columns * unit.rate_hz))
     apart = int(np.median(chosen.time_ns - lasts - stamps))
-    scans = decode_scans(payloads, unit)
+    return _fired(payloads, columns, unit, 0 if abs(apart) < _AT_ONCE else apart, _Saying(found.path, say))
+
+
+class _Saying(NamedTuple):
+    """Whom to tell what is missing, and of which file."""
+
+    path: Path
+    say: Callable[[str], None]
+
+
+def _fired(
+    payloads: NDArray[np.uint8], columns: Columns, unit: OusterUnit, offset_ns: int, saying: _Saying
+) -> Firings:  # fmt: skip
+    """The pulses of all good columns, in the order of frames and of columns in them, each once."""
+    profile = PROFILES[unit.profile]
+    first = int(columns.number.min())
+    frames = np.broadcast_to((columns.number - first)[:, None], columns.measurement.shape)
+    place = frames * unit.columns + columns.measurement
+    good = np.flatnonzero(columns.good.ravel())
+    place = place.ravel()[good]
+    if (np.diff(place) <= 0).any():
+        order = np.argsort(place, kind="stable")
+        # Of a column that came twice the later one counts.
+        order = order[np.append(np.diff(place[order]) > 0, True)]
+        good, place = good[order], place[order]
+    turns, measured = np.divmod(place, unit.columns)
+    _say_missing(turns, np.unique(columns.number) - first, unit, saying)
+    packet, within = np.divmod(good, unit.columns_per_packet)
+    returns = profile.returns
+    here = _Pixels(
+        packet, profile.header + profile.column_header + within * profile.column(unit.lasers), measured, turns,
+        (columns.timestamp.ravel()[good].astype(np.int64) + offset_ns) / 1e9,
+    )  # fmt: skip
+    out = FiringColumns.empty(len(good) * unit.lasers, returns)
+    _fire_columns(np.ascontiguousarray(payloads), here, _beams(unit), _fields(unit), out)
+    return Firings(
+        sensor=unit.product.lower(),
+        kinds=("strongest", "echo")[:returns],
+        times=out.times,
+        lasers=out.lasers,
+        rings=out.rings,
+        turns=out.turns,
+        azimuths=out.azimuths,
+        origins=out.origins,
+        directions=out.directions,
+        ranges=out.ranges,
+        intensity=out.intensity,
+    )
+
+
+def _say_missing(
+    turns: NDArray[np.int64], seen: NDArray[np.int64], unit: OusterUnit, saying: _Saying
+) -> None:  # fmt: skip
+    """Count what did not come; ``seen`` are the frames of which some packet did."""
+    low, high = unit.window
+    wanted = (high - low) % unit.columns + 1
     # What was not recorded of the first and the last revolution is not missing.
-    missing = sum(scan.missing for scan in scans[1:-1])
-    gone = sum(later.number - scan.number - 1 for scan, later in pairwise(scans))
-    for count, text in ((missing, "columns are missing"), (gone, "revolutions are missing")):
+    missing = sum(wanted - int(count) for count in np.bincount(turns, minlength=int(seen[-1]) + 1)[seen[1:-1]])
+    for count, text in (
+        (missing, "columns are missing"),
+        (int((np.diff(seen) - 1).sum()), "revolutions are missing"),
+    ):
         if count:
-            say(f"{found.path}: {count} {text}")
-    return firings_of_scans(scans, offset_ns=0 if abs(apart) < _AT_ONCE else apart)
+            saying.say(f"{saying.path}: {count} {text}")
+
+
+class _Pixels(NamedTuple):
+    """The columns to read, in order, each of shape (n,)."""
+
+    packet: NDArray[np.int64]
+    first: NDArray[np.int64]
+    """[bytes] in the packet where its pixels begin"""
+    measured: NDArray[np.int64]
+    """number of the column in a revolution"""
+    turns: NDArray[np.int64]
+    times: NDArray[np.float64]
+
+
+class _Beams(NamedTuple):
+    """Where the beams of a unit are, column by column."""
+
+    directions: NDArray[np.float64]
+    """shape (columns, lasers, 3)"""
+    azimuths: NDArray[np.float64]
+    """shape (columns, lasers)"""
+    origins: NDArray[np.float64]
+    """[m], the same for all lasers of a column, shape (columns, 3)"""
+    rings: NDArray[np.int64]
+    """shape (lasers,)"""
+
+
+class _Fields(NamedTuple):
+    """Ranges and reflectivities in a pixel, by return."""
+
+    pixel: int
+    range_at: NDArray[np.int64]
+    mask: int
+    step: int
+    bright_at: NDArray[np.int64]
+    axis_m: float
+
+
+@lru_cache(maxsize=4)
+def _beams(unit: OusterUnit) -> _Beams:
+    directions, origins = beam_table(unit)
+    ways = np.ascontiguousarray(directions.transpose(1, 0, 2))
+    azimuths = np.arctan2(ways[..., 1], ways[..., 0])
+    return _Beams(ways, azimuths, np.ascontiguousarray(origins[0]), _rings(unit))
+
+
+def _rings(unit: OusterUnit) -> NDArray[np.int64]:
+    return np.argsort(np.argsort(unit.altitude_deg, kind="stable"), kind="stable")
+
+
+def _fields(unit: OusterUnit) -> _Fields:
+    profile = PROFILES[unit.profile]
+    ranges, bright = (
+        [field for field in profile.fields if field.name.rstrip("2") == name] for name in ("RANGE", "REFLECTIVITY")
+    )
+    at = [np.array([field.at for field in fields], np.int64) for fields in (ranges, bright)]
+    return _Fields(profile.pixel, at[0], (1 << ranges[0].bits) - 1, ranges[0].step, at[1], unit.axis_mm / 1000)
+
+
+@kernel
+def _fire_columns(raw: Array, pixels: _Pixels, beams: _Beams, fields: _Fields, out: FiringColumns) -> None:
+    """Fill the columns of `Firings`, pulse by pulse."""
+    lasers, returns = len(beams.rings), len(fields.range_at)
+    i = 0
+    for column in range(len(pixels.packet)):
+        packet, first, measured = pixels.packet[column], pixels.first[column], pixels.measured[column]
+        time, turn = pixels.times[column], pixels.turns[column]
+        x, y, z = beams.origins[measured, 0], beams.origins[measured, 1], beams.origins[measured, 2]
+        for laser in range(lasers):
+            for axis in range(3):
+                out.directions[i, axis] = beams.directions[measured, laser, axis]
+            out.origins[i, 0], out.origins[i, 1], out.origins[i, 2] = x, y, z
+            out.azimuths[i], out.times[i], out.turns[i] = beams.azimuths[measured, laser], time, turn
+            out.lasers[i], out.rings[i] = laser, beams.rings[laser]
+            pixel = first + laser * fields.pixel
+            for r in range(returns):
+                at = pixel + fields.range_at[r]
+                steps = np.int64(raw[packet, at]) | np.int64(raw[packet, at + 1]) << 8
+                steps = (steps | np.int64(raw[packet, at + 2]) << 16) & fields.mask
+                bright = raw[packet, pixel + fields.bright_at[r]]
+                out.ranges[i, r] = steps * fields.step / 1000.0 - fields.axis_m if steps > 0 else np.nan
+                out.intensity[i, r] = np.float32(bright) / np.float32(WHITE) if steps > 0 else np.float32(0.0)
+            i += 1
 
 
 def firings_of_scans(scans: list[OusterScan], *, offset_ns: int = 0) -> Firings:
@@ -67,13 +210,12 @@ def firings_of_scans(scans: list[OusterScan], *, offset_ns: int = 0) -> Firings:
     laser = np.tile(np.arange(unit.lasers), count)
     column = np.repeat(joined["columns"], unit.lasers)
     ways = directions[laser, column]
-    order = np.argsort(np.argsort(unit.altitude_deg, kind="stable"), kind="stable")
     return Firings(
         sensor=unit.product.lower(),
         kinds=("strongest", "echo")[:returns],
         times=np.repeat(joined["times"], unit.lasers),
         lasers=laser.astype(np.uint16),
-        rings=order[laser].astype(np.uint16),
+        rings=_rings(unit)[laser].astype(np.uint16),
         turns=np.repeat(joined["turns"], unit.lasers).astype(np.int32),
         azimuths=np.arctan2(ways[:, 1], ways[:, 0]),
         origins=origins[laser, column],

@@ -42,19 +42,18 @@ def firings_of(stream: PacketStream) -> Firings:
     raw = stream.packets.view(np.uint8).reshape(-1, PACKET_BYTES)
     scale = float(stream.model.distance_step_m), float(stream.model.white)
     fire(raw, layout.place, lasers, cycles, scale, out)
-    numbers = np.tile(lasers.number, count // len(lasers.number))
     names = {STRONGEST: "strongest", LAST: "last"}
     return Firings(
         sensor=stream.name,
         kinds=(stream.mode,) if returns == 1 else tuple(names[k] for k in range(returns)),
         times=out.times,
-        lasers=numbers.astype(np.uint16),
-        rings=stream.calibration.rings[numbers],
+        lasers=out.lasers,
+        rings=out.rings,
         turns=out.turns,
         azimuths=out.azimuths,
         origins=out.origins,
         directions=out.directions,
-        ranges=_corrected(stream.calibration, out.ranges, out.directions, numbers),
+        ranges=_corrected(stream.calibration, out.ranges, out.directions, out.lasers),
         intensity=out.intensity,
     )
 
@@ -67,9 +66,17 @@ def _lasers(stream: PacketStream) -> Lasers:
     known = stream.calibration
     level, rise = np.cos(known.elevation), np.sin(known.elevation)
     return Lasers(
-        order, fires[order], known.azimuth[order], level[order], rise[order], (known.vertical_offset * rise)[order],
-        known.horizontal_offset[order], (known.vertical_offset * level + known.height)[order],
-    )  # fmt: skip
+        many=np.array([len(order)]),
+        number=order[None],
+        ring=np.asarray(known.rings, np.int64)[order][None],
+        fires_us=fires[order][None],
+        azimuth=known.azimuth[order][None],
+        level=level[order][None],
+        rise=rise[order][None],
+        back=(known.vertical_offset * rise)[order][None],
+        left=known.horizontal_offset[order][None],
+        above=(known.vertical_offset * level + known.height)[order][None],
+    )
 
 
 def _cycles(stream: PacketStream) -> Cycles:
@@ -80,7 +87,9 @@ def _cycles(stream: PacketStream) -> Cycles:
     since = (np.arange(layout.cycles) - layout.block_cycle[block]) * period  # [µs] since the cycle's block began
     azimuth = stream.packets["blocks"]["azimuth"].astype(np.float64)[:, block] + rate[:, None] * since
     late = np.arange(layout.cycles) * period + stream.late_us
-    return Cycles(-azimuth * _RAD, _times(stream)[:, None] + late * 1e-6, _turns(stream, azimuth, rate), -rate * _RAD)
+    times = _times(stream)[:, None] + late * 1e-6
+    row = np.zeros(azimuth.shape, np.int64)
+    return Cycles(-azimuth * _RAD, times, _turns(stream, azimuth, rate), row, -rate * _RAD)
 
 
 def _rates(stream: PacketStream) -> FloatArray:
@@ -139,7 +148,7 @@ def _times(stream: PacketStream) -> FloatArray:
 
 
 def _corrected(
-    calibration: Calibration, ranges: FloatArray, direction: FloatArray, laser: NDArray[np.int64]
+    calibration: Calibration, ranges: FloatArray, direction: FloatArray, laser: NDArray[np.uint16]
 ) -> FloatArray:
     """Ranges with the distance corrections of an HDL-64E: near targets, aside (x) and ahead (y), have their own."""
     if not (calibration.distance.any() or calibration.distance_x.any() or calibration.distance_y.any()):

@@ -14,6 +14,8 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.ouster_unit import read_unit
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import read_datagrams
+from tussock.wire.ouster.decode import decode_scans
+from tussock.wire.ouster.firings import firings_of_scans
 from tussock.wire.ouster.read import read_ouster
 from tussock.wire.packets import EPOCH
 from tussock.wire.read_firings import read_firings
@@ -54,6 +56,34 @@ def test_gaps_of_any_shape(tmp_path: Path, name: str, mode: str) -> None:
         first = np.nan_to_num(found.ranges[:, 0])
         np.testing.assert_array_equal(first > 0, steps > 0)
         assert np.abs(first - steps).max() < 0.0011
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("os1-64", "strongest"), ("os1-32-rev7", "strongest+last"), ("os2-128", "strongest")],
+)
+def test_packets_mixed_up_and_sent_twice_give_what_their_scans_give(tmp_path: Path, name: str, mode: str) -> None:
+    """The pass over packets has a twin, which goes by whole revolutions."""
+    sensor = load_sensor(name).with_(**{"receiver.mode": mode})
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        for number in range(3):
+            run.write(gappy_frame(sensor, number, np.random.default_rng(number))[0])
+    unit = read_unit(tmp_path / "run.json")
+    found = read_datagrams(tmp_path / "run.pcap")
+    data = found.select(found.port == 7502)
+    rng = np.random.default_rng(5)
+    rows = np.arange(len(data)) + rng.uniform(-9, 9, len(data))
+    chosen = np.argsort(rows)[rng.random(len(data)) < 0.9]
+    chosen = np.sort(np.concatenate([chosen, chosen[::7]])) if name == "os1-64" else chosen
+    payloads = data.payloads()[chosen]
+    times = data.times[0] + 1e-4 * np.arange(len(chosen))
+    with (tmp_path / "mixed.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(payloads, times, 7502))
+    quick = read_firings(tmp_path / "mixed.pcap", model=str(tmp_path / "run.json"), say=lambda note: None)
+    twin = firings_of_scans(decode_scans(payloads, unit))
+    for column in ("lasers", "rings", "turns", "azimuths", "origins", "directions", "ranges", "intensity", "times"):
+        np.testing.assert_array_equal(getattr(quick, column), getattr(twin, column), err_msg=column)
+    assert quick.kinds == twin.kinds and quick.sensor == twin.sensor
 
 
 @pytest.mark.parametrize("name", ["OS-0-32-U1_v2.2.0_1024x10", "OS-1-128_v2.3.0_1024x10_lb_n3"])

@@ -1,0 +1,27 @@
+"""Pieces of a file's bytes, copied one behind the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import Array, loop_kernel
+
+__all__ = ["joined_pieces"]
+
+
+def joined_pieces(data: NDArray[np.uint8], begin: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The pieces of ``data`` that begin where ``begin`` says and have ``size`` bytes, in their order."""
+    out = np.empty(int(size.sum()), np.uint8)
+    _copy(data, begin, size, out)
+    return out
+
+
+@loop_kernel
+def _copy(data: Array, begin: Array, size: Array, out: Array) -> None:
+    to = 0
+    for piece in range(len(begin)):
+        first = begin[piece]
+        for k in range(size[piece]):
+            out[to + k] = data[first + k]
+        to += size[piece]
