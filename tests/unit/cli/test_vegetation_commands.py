@@ -112,6 +112,13 @@ def test_what_a_capture_lacks_is_noted(tussock) -> None:
         assert "note: " in err and "cut.pcap: ends in the middle of record" in err
 
 
+def test_view_notes_what_a_capture_lacks(tussock, monkeypatch) -> None:
+    monkeypatch.setattr("tussock.viewer.Viewer.wait", lambda self: self.stop())
+    status, out, err = tussock("view", "cut.pcap", "--no-browser", "--port", "0")
+    assert status == 0 and "frame(s) at http://" in out
+    assert "note: " in err and "cut.pcap: ends in the middle of record" in err
+
+
 def test_noise_of_a_frame_agrees_with_that_of_its_capture(tussock) -> None:
     of_frames = []
     for name in ("f0.npz", "f1.npz", "f2.npz"):
