@@ -35,6 +35,7 @@ from tussock.cli import (
     worlds,
 )
 from tussock.cli.interrupt import watch, what_is_kept
+from tussock.cli.options import Command
 from tussock.errors import TussockError, TussockWarning, in_words, visible
 
 __all__ = ["app", "main"]
@@ -43,31 +44,15 @@ app = typer.Typer(
     name="tussock",
     help="Range sensors where the ground grows: LIDARs and cameras in grass, leaves and branches.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # plain rich would take the units, as [m], for its own
 )
-app.command()(demo.demo)
-app.command()(scan.scan)
-app.command()(stream.stream)
-app.command()(replay.replay)
-app.command()(render.render)
-app.command(cls=dataset.DatasetCommand)(dataset.dataset)
-app.command()(worlds.worlds)
-app.command()(run.run)
-app.command()(check.check)
-app.command()(drive.drive)
-app.command()(view.view)
-app.command()(sensors.sensors)
-app.command()(bench.bench)
-app.command()(scenes.scenes)
-app.command()(motion.motion)
-app.command()(pack.pack)
-app.command()(pack.unpack)
-app.command()(noise.noise)
-app.command()(learn.learn)
-app.command()(compare.compare)
-app.command()(validate.validate)
+for command in (
+    demo.demo, scan.scan, stream.stream, replay.replay, render.render, dataset.dataset, worlds.worlds, run.run, check.check,
+    drive.drive, view.view, sensors.sensors, bench.bench, scenes.scenes, motion.motion, pack.pack, pack.unpack,
+    noise.noise, learn.learn, compare.compare, validate.validate,
+):  # fmt: skip
+    app.command(cls=dataset.DatasetCommand if command is dataset.dataset else Command)(command)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from tussock.cli.options import takes
+from tussock.cli.options import Command, complete_scene, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["DatasetCommand", "dataset"]
 
 
-class DatasetCommand(TyperCommand):
+class DatasetCommand(Command):
     """``tussock dataset check DIR`` is ``tussock check DIR``; a rig file of that name is ``./check``."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -40,7 +39,10 @@ class DatasetOptions:
     ]
     end: Annotated[float, typer.Option("--to", help="End of the time range [s].")]
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
-    scene: Annotated[str | None, typer.Option(help="A scene file or ready scene; the rig's own if not given.")] = None
+    scene: Annotated[
+        str | None,
+        typer.Option(autocompletion=complete_scene, help="A scene file or ready scene; the rig's own if not given."),
+    ] = None
     layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry"
     lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None
     camera: Annotated[

@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from tussock.cli.options import complete_sensor
+
 __all__ = ["demo"]
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo writes.")] = Path("demo_out"),
     full: Annotated[bool, typer.Option("--full", help="The whole courtyard: 191 million triangles.")] = False,
-    sensor: Annotated[str, typer.Option(help="A sensor of the catalogue.")] = "hdl-64e-s2",
+    sensor: Annotated[
+        str, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue.")
+    ] = "hdl-64e-s2",
     rays: Annotated[int, typer.Option(help="Sub-rays a pulse.")] = 9,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,

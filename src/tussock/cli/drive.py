@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import complete_scene, complete_sensor, takes
 from tussock.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -27,11 +27,17 @@ class DriveOptions:
     """What the command takes."""
 
     scene: Annotated[
-        str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
+        str,
+        typer.Argument(
+            autocompletion=complete_scene,
+            help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.",
+        ),
     ]
     to: Annotated[list[str], typer.Option("--to", help="Goal x,y [m]; several are headed for one after the other.")]
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for log, metrics, picture and animation.")]
-    sensor: Annotated[str, typer.Option(help="A sensor of the catalogue or a sensor file (.toml).")] = "vlp-16"
+    sensor: Annotated[
+        str, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue or a sensor file (.toml).")
+    ] = "vlp-16"
     start: Annotated[
         str | None, typer.Option("--from", help="Start x,y or x,y,yaw [m, deg]; the scene's own place if not given.")
     ] = None

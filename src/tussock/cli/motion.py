@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import complete_scene, takes
 
 __all__ = ["motion"]
 
@@ -17,7 +17,12 @@ __all__ = ["motion"]
 class MotionOptions:
     """What the command takes."""
 
-    scene: Annotated[str, typer.Argument(help="A scene file, a pack, a .blend, or the name of a ready scene.")]
+    scene: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=complete_scene, help="A scene file, a pack, a .blend, or the name of a ready scene."
+        ),
+    ]
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, or .tum (one file an object).")]
     objects: Annotated[
         str | None, typer.Option(help="Names of objects, separated by commas, or 'all'; what moves if not given.")

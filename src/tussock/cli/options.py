@@ -1,7 +1,8 @@
 """What a command takes, as one object: a frozen dataclass whose fields are its arguments and options.
 
 Typer reads a function's parameters. `takes` shows it the fields of the class as such, in their order, and hands the
-function one object of the class.
+function one object of the class. `Command` is how every command shows itself, and `complete_scene`
+and `complete_sensor` are what a shell completes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import MISSING, fields
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
-__all__ = ["takes"]
+from typer.core import TyperCommand
+
+__all__ = ["Command", "complete_scene", "complete_sensor", "takes"]
 
 T = TypeVar("T")
 
@@ -40,3 +43,28 @@ def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., Non
         return command
 
     return as_command
+
+
+class Command(TyperCommand):
+    """In its help a flag has no type: nothing is to be given after ``--force``."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+def complete_scene(incomplete: str) -> list[str]:
+    """Ready scenes of that beginning; files are the shell's own."""
+    from tussock.scenes.ready import scene_names
+
+    return [name for name in scene_names() if name.startswith(incomplete)]
+
+
+def complete_sensor(incomplete: str) -> list[str]:
+    """Sensors of the catalogue of that beginning."""
+    from tussock.sensors.catalogue import sensor_names
+
+    return [name for name in sensor_names() if name.startswith(incomplete)]

@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
+from tussock.cli.options import complete_scene, complete_sensor
+
 __all__ = ["pack", "unpack"]
 
 
 def pack(
-    scene: Annotated[str, typer.Argument(help="A scene file, a .blend, or the name of a ready scene.")],
+    scene: Annotated[
+        str, typer.Argument(autocompletion=complete_scene, help="A scene file, a .blend, or the name of a ready scene.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The pack to write (.tussock).")],
-    sensor: Annotated[str | None, typer.Option(help="A sensor of the catalogue, or a sensor file.")] = None,
+    sensor: Annotated[
+        str | None, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue, or a sensor file.")
+    ] = None,
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None,
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,

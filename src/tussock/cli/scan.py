@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import complete_scene, complete_sensor, takes
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ class ScanOptions:
     """What the command takes."""
 
     scene: Annotated[
-        str, typer.Argument(help="A scene file (.toml), a pack (.tussock), a .blend, or a ready scene's name.")
+        str,
+        typer.Argument(
+            autocompletion=complete_scene,
+            help="A scene (.toml, .usd, .glb), a mesh (.obj, …), a pack (.tussock), a .blend, or a ready scene's name.",
+        ),
     ]
     out: Annotated[
         Path,
@@ -33,7 +37,10 @@ class ScanOptions:
     ]
     sensor: Annotated[
         str | None,
-        typer.Option(help="A sensor of the catalogue, a sensor file (.toml), or a camera of the .blend."),
+        typer.Option(
+            autocompletion=complete_sensor,
+            help="A sensor of the catalogue, a sensor file (.toml), or a camera of the .blend.",
+        ),
     ] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None
@@ -80,6 +87,13 @@ class ScanOptions:
     ] = None
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu"
+    together: Annotated[
+        bool | None,
+        typer.Option(
+            "--together/--one-a-frame",
+            help="All frames of a time range in one file. As it is with a line scanner's .las and .laz; else one a frame.",
+        ),
+    ] = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 
@@ -90,7 +104,7 @@ def scan(given: ScanOptions) -> None:
 
     A range that was interrupted goes on where it stopped when the same command is given again.
     """
-    from tussock.cli.console import print_json, steps, waiting
+    from tussock.cli.console import note, print_json, steps, waiting
     from tussock.cli.over import plot_over
     from tussock.cli.render import open_camera
     from tussock.cli.scan_plan import plan_scan
@@ -127,6 +141,8 @@ def scan(given: ScanOptions) -> None:
             if seen is not None:
                 returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
                 shown = seen if number == plan.frames[0] else shown
+    if pulses and not returns:
+        note(f"no returns: nothing that {plan.sensor.name} can see stands within its reach; see --pose and its range")
     if given.picture or given.waveform_picture or given.over or given.into:
         shown = shown or plan.frame(plan.frames[0])
         if given.picture:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tussock.cli.console import note
 from tussock.cli.interrupt import going_on
 from tussock.cli.sources import open_source
 from tussock.errors import InputError
@@ -15,8 +16,11 @@ from tussock.files.contents import Coords
 from tussock.files.formats import save_frame
 from tussock.files.truth_table import save_truth_table
 from tussock.frames.frame import Frame
+from tussock.frames.join import join_frames
 from tussock.poses import Pose, Trajectory
 from tussock.runs import Run
+from tussock.scene.below_ground import depth_below_ground
+from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import checked_on, frames_between, scan
 from tussock.trace.cuda.driver import gpu
@@ -96,9 +100,15 @@ class ScanPlan:
                     run.write(frame)
                     yield number, frame
         else:
-            frame = self.frame(self.frames[0])
-            save_frame(frame, self.out, force=self.force, coords=self.coords)
-            yield self.frames[0], frame
+            taken = []
+            for number in self.frames:
+                frame = self.frame(number)
+                taken.append(frame)
+                if number != self.frames[-1]:
+                    yield number, frame
+            whole = taken[0] if len(taken) == 1 else join_frames(taken, self.place)
+            save_frame(whole, self.out, force=self.force, coords=self.coords)
+            yield self.frames[-1], taken[-1]
 
 
 def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
@@ -120,11 +130,13 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
     frames = range(first, first + 1) if given.end is None else frames_between(device, start, given.end, epoch=epoch)
     if not len(frames):
         raise InputError.of("time range", "holds no start of a frame", f"{start:g} s to {given.end:g} s")
-    numbered, finished = None, []
+    numbered, finished, together = None, [], _together(given, device)
     if given.out.suffix in RECORDING_SUFFIXES:
         if epoch:
             raise InputError.of("--epoch", "does not go with a recording", str(given.out), "give --utc")
         check_recording(given.out, device, force=given.force)
+    elif together:
+        check_writable(given.out, force=given.force)
     elif given.end is not None:
         numbered = Run(
             source.scene, device, station.place, given.out, start, given.end,
@@ -132,6 +144,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
             on=given.on, epoch=epoch,
         )  # fmt: skip
         finished = numbered.prepare(force=given.force)
+    _note_ground(source.scene, station.place, epoch + frames[0] * device.frame_period)
     tables = _one_a_frame(given.table, frames)
     for target in tables:
         check_writable(target, force=given.force or bool(finished))
@@ -139,6 +152,26 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
         World(source.scene), device, station.place, seed, frames, given.out, coords, given.misses, given.waveform,
         given.threads, given.on, epoch, given.force, numbered, finished, tables,
     )  # fmt: skip
+
+
+def _note_ground(scene: Scene, path: Pose | Trajectory, begin: float) -> None:
+    """Say it where the sensor starts below the ground: everything would be seen from beneath, and nothing fail."""
+    place = path.at([begin])[0][0] if isinstance(path, Trajectory) else path.position
+    depth = depth_below_ground(scene, place)
+    if depth is not None:
+        note(f"the sensor is {depth:.2f} m below the ground at {','.join(f'{x:g}' for x in place)}; see --pose")
+
+
+def _together(given: ScanOptions, sensor: Sensor) -> bool:
+    """Whether the frames of a range go into one file; a line scanner's frame is one line, of which nobody wants files."""
+    if given.together is not None and (given.end is None or given.out.suffix in RECORDING_SUFFIXES):
+        raise InputError("--together, --one-a-frame: go with --to and a format of single frames")
+    if given.together and given.waveform:
+        raise InputError("--together: waveforms are kept one file a frame; leave it out")
+    if given.end is None or given.waveform:
+        return False
+    line = sensor.pattern.kind == "line" and given.out.suffix.lower() in (".las", ".laz")
+    return line if given.together is None else given.together
 
 
 def _one_a_frame(path: Path | None, frames: range) -> list[Path]:

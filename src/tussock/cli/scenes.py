@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tussock.cli.options import complete_scene
 from tussock.errors import InputError
 
 __all__ = ["scenes"]
@@ -14,7 +15,10 @@ __all__ = ["scenes"]
 
 def scenes(
     name: Annotated[
-        str | None, typer.Argument(help="Show this scene, a ready one or a file: its objects and sizes.")
+        str | None,
+        typer.Argument(
+            autocompletion=complete_scene, help="Show this scene, a ready one or a file: its objects and sizes."
+        ),
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the scene to this picture (.png, .jpg).")] = None,
     save: Annotated[

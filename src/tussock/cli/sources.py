@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_utc"]
 
 _PLACE = Pose.at(z=2.0)
-_SUFFIXES = (".toml", ".usd", ".glb", ".tussock", ".blend")
+_SUFFIXES = (".toml", ".usd", ".glb", ".obj", ".ply", ".stl", ".tussock", ".blend")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def _load(sensor: str) -> Sensor:
 def open_source(name: str) -> Source:
     """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
     from tussock.cli.console import note
+    from tussock.scene_files.mesh_files import MESH_SUFFIXES
     from tussock.scene_files.scene_file import SCENE_SUFFIXES, load_scene
     from tussock.scenes.ready import ready_pose, ready_scene, scene_names
 
@@ -80,7 +81,8 @@ def open_source(name: str) -> Source:
         return Source(ready_scene(name), place=ready_pose(name))
     suffix = path.suffix.lower()
     if suffix in SCENE_SUFFIXES:
-        return Source(load_scene(path, say=note))
+        scene = load_scene(path, say=note)
+        return Source(scene, place=_beside(scene) if suffix in MESH_SUFFIXES else _PLACE)
     if suffix == ".tussock":
         from tussock.pack import load_pack
 
@@ -98,6 +100,14 @@ def open_source(name: str) -> Source:
     if suffix:
         raise InputError.of("scene", f"must be a file ({', '.join(_SUFFIXES)}) or a ready scene", name)
     raise InputError(f"scene {name!r}: no such ready scene; {nearest(name, scene_names())}")
+
+
+def _beside(scene: Scene) -> Pose:
+    """Where somebody would stand to look at a thing: before it, far enough to see it whole, at a man's height at most."""
+    low, high = scene.bounds
+    size = float(max(high - low))
+    height = float(min(low[2] + 1.7, (low[2] + high[2]) / 2))
+    return Pose.at(float(low[0]) - 1.2 * size, float((low[1] + high[1]) / 2), height)
 
 
 def open_scene(name: str) -> Scene:

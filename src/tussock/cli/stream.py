@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import complete_scene, complete_sensor, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,8 +22,15 @@ __all__ = ["stream"]
 class StreamOptions:
     """What the command takes."""
 
-    scene: Annotated[str, typer.Argument(help="A scene file (.toml) or the name of a ready scene.")]
-    sensor: Annotated[list[str], typer.Option(help="A sensor of the catalogue or a sensor file; may be repeated.")]
+    scene: Annotated[
+        str, typer.Argument(autocompletion=complete_scene, help="A scene file (.toml) or the name of a ready scene.")
+    ]
+    sensor: Annotated[
+        list[str],
+        typer.Option(
+            autocompletion=complete_sensor, help="A sensor of the catalogue or a sensor file; may be repeated."
+        ),
+    ]
     to: Annotated[
         list[str] | None,
         typer.Option(

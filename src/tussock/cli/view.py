@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import complete_scene, takes
 from tussock.cli.scans import ModelOption, UnitOption
 
 __all__ = ["view"]
@@ -19,7 +19,9 @@ class ViewOptions:
     """What the command takes."""
 
     files: Annotated[list[Path], typer.Argument(help="Frame files, folders of them, captures, or KITTI data sets.")]
-    scene: Annotated[str | None, typer.Option(help="Also show this scene: a file or a ready scene.")] = None
+    scene: Annotated[
+        str | None, typer.Option(autocompletion=complete_scene, help="Also show this scene: a file or a ready scene.")
+    ] = None
     model: ModelOption = None
     unit: UnitOption = None
     color: Annotated[str, typer.Option(help="range, intensity, height, label or return.")] = "range"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tussock.errors import InputError, nearest
 
-__all__ = ["LABELS", "STUFF", "UNLABELLED", "label_id"]
+__all__ = ["GROUND", "LABELS", "STUFF", "UNLABELLED", "label_id"]
 
 UNLABELLED = "unlabelled"
 
@@ -60,6 +60,9 @@ STUFF: frozenset[str] = frozenset((
     "wall", "water", "mirror", "glass", "trail",
 ))  # fmt: skip
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
+
+GROUND: frozenset[str] = frozenset(("road", "parking", "sidewalk", "other-ground", "lane-marking", "terrain", "trail"))
+"""labels of what carries a vehicle"""
 
 
 def label_id(name: str, known: dict[str, int] | None = None) -> int:

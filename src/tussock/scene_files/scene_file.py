@@ -75,7 +75,7 @@ from tussock.scene_files.exchange.gltf_read import GLTF_SUFFIXES, load_gltf
 from tussock.scene_files.exchange.told import warn
 from tussock.scene_files.exchange.usd_read import USD_SUFFIXES, load_usd
 from tussock.scene_files.ground import PopulateTable, TerrainShape
-from tussock.scene_files.mesh_files import load_mesh
+from tussock.scene_files.mesh_files import MESH_SUFFIXES, load_mesh
 from tussock.scene_files.places import FormsTable, MotionTable, PlacementTable, placements_of
 from tussock.scene_files.shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene_files.volume_file import load_volumes
@@ -83,7 +83,8 @@ from tussock.settings import Settings, read_toml
 
 __all__ = ["SCENE_SUFFIXES", "ObjectTable", "SceneTable", "is_scene_file", "load_scene"]
 
-SCENE_SUFFIXES = (".toml", *USD_SUFFIXES, *GLTF_SUFFIXES)
+_BARE_MESHES = tuple(suffix for suffix in MESH_SUFFIXES if suffix not in GLTF_SUFFIXES)
+SCENE_SUFFIXES = (".toml", *USD_SUFFIXES, *GLTF_SUFFIXES, *_BARE_MESHES)
 """of the files that hold a scene"""
 
 _SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like", "volumes")
@@ -183,7 +184,8 @@ def is_scene_file(name: str) -> bool:
 
 
 def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[str], None] = warn) -> Scene:
-    """Read a scene file, and the files that it names as far as they lie within its ``reach``.
+    """Read a scene file, and the files that it names as far as they lie within its ``reach``; a mesh file is a scene of
+    one object.
 
     What a USD or glTF file holds and a scene cannot is told to ``say``, a line each; a `SceneWarning` unless told
     otherwise.
@@ -193,6 +195,10 @@ def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[s
         return load_usd(path, reach=reach, say=say)
     if path.suffix.lower() in GLTF_SUFFIXES:
         return load_gltf(path, reach=reach, say=say)
+    if path.suffix.lower() in _BARE_MESHES:
+        alone = Scene(path.stem)
+        alone.add(load_mesh(path, reach=reach), name=path.stem)
+        return alone
     reach = reach or Reach.of(path)
     try:
         table = SceneTable.parse(_with_whole_paths(read_toml(path), reach), str(path))

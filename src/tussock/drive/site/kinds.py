@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.scene.labels import GROUND
 from tussock.scene.scene import SceneObject
 
-__all__ = ["GROUND", "PLANTS", "Faces", "faces_of"]
+__all__ = ["PLANTS", "Faces", "faces_of"]
 
-GROUND = frozenset({"road", "parking", "sidewalk", "other-ground", "lane-marking", "terrain"})
 PLANTS = frozenset({"vegetation", "grass", "leaf", "branch", "stem", "shrub"})
 TRUNK = "trunk"
 

@@ -180,3 +180,11 @@ def test_a_start_in_a_trunk_or_off_the_ground_is_refused(x, rule):
 def test_a_flat_ground_is_a_plane():
     plane_ = Ground.flat(slope=(0.1, -0.2))
     assert heights_at(plane_, [3.0], [4.0])[0] == pytest.approx(0.3 - 0.8)
+
+
+def test_a_trail_carries_a_vehicle():
+    scene = Scene()
+    trail = SURFACES["gravel"].changed(name="trail", label="trail")
+    thing = scene.add(ground((40, 4), cells=(20, 2), material=trail), label="terrain")
+    assert faces_of(thing).ground.all()
+    assert not np.isnan(heights_at(ground_of(scene), [5.0], [0.5])).any()
