@@ -104,13 +104,13 @@ def measure(name: str, mode: str) -> str:
             data = read_datagrams(path)
             payloads = data.select(data.port == unit.lidar_port).payloads()
             scans = rates(lambda: count * bool(decode_scans(payloads, unit)), TIMES)
-            more = f"   scans {scans[1]:9,.0f}"
+            more = f"   scans {scans[1]:9,.0f} (best {scans[0]:9,.0f})"
     pulses = back[1] * len(found) / count
     least = min(out[1], back[1])
     slow = "" if least >= WANTED else f"   below {WANTED:,}; fresh memory alone {memory_rate(int(size)):9,.0f}"
     return (
-        f"{name:14} {mode:15} encode {out[1]:9,.0f}   read {back[1]:9,.0f}, {pulses / 1e6:5.1f} M pulses/s, "
-        f"{back[1] * size / 1e9:4.1f} GB/s{more}{slow}"
+        f"{name:14} {mode:15} encode {out[1]:9,.0f}   read {back[1]:9,.0f} (best {back[0]:9,.0f}), "
+        f"{pulses / 1e6:5.1f} M pulses/s, {back[1] * size / 1e9:4.1f} GB/s{more}{slow}"
     )
 
 

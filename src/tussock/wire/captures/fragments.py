@@ -71,37 +71,45 @@ class _Begun:
 
 @dataclass
 class _Fragments:
-    """The parts in a capture, in its order, as lists."""
+    """The parts in a capture, in its order."""
 
     rows: list[int]
-    keys: list[bytes]
-    """addresses, lane and number: what parts of one datagram have in common"""
+    keys: NDArray[np.uint8]
+    """addresses, lane and number: what parts of one datagram have in common, shape (n, 48)"""
     times: list[int]
     offsets: list[int]
-    spans: list[Span]
+    spans: NDArray[np.int64]
+    """begin and end of each in the file [bytes], shape (n, 2)"""
     last: list[bool]
     until: list[int]
     """where parts from here on make a whole one after the other, the first behind them; else 0"""
+
+    def span(self, at: int) -> Span:
+        return int(self.spans[at, 0]), int(self.spans[at, 1])
 
 
 def join_fragments(records: Records, frames: Frames) -> Joined:
     """Put the fragments of UDP datagrams together."""
     found = _fragments(records, frames)
     waiting: dict[bytes, _Begun] = {}
+    runs: dict[bytes, tuple[int, int]] = {}  # datagrams whose parts came one after the other, as they nearly always do
     done: list[int] = []
     lengths: list[int] = []
-    spans: list[Span] = []
+    pieces: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
     incomplete, at = 0, 0
     while at < len(found.rows):
-        key, until = found.keys[at], found.until[at]
+        key, until = found.keys[at].tobytes(), found.until[at]
+        if key in runs:
+            waiting[key] = _joined(found, *runs.pop(key))
         begun = waiting.get(key)
         if until and begun is None:
-            parts = dict(zip(found.offsets[at:until], found.spans[at:until], strict=True))
-            waiting[key] = _Begun(found.times[at], parts, done=True)
-            whole: list[Span] | None = found.spans[at:until]
+            runs[key] = at, until
+            whole = found.spans[at:until]
+            begin, end = found.span(until - 1)
+            length = found.offsets[until - 1] + end - begin
             at = until
         else:
-            time, offset, span = found.times[at], found.offsets[at], found.spans[at]
+            time, offset, span = found.times[at], found.offsets[at], found.span(at)
             if begun is None or abs(time - begun.since) > _LONGEST_WAIT or _other(records, begun, offset, span):
                 incomplete += begun is not None and not begun.done
                 begun = waiting[key] = _Begun(time)
@@ -111,16 +119,24 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
             begun.parts[offset] = span
             if found.last[at - 1]:
                 begun.length = offset + span[1] - span[0]
-            whole = begun.whole()
-            begun.done = whole is not None
-        if whole is not None:
-            done.append(found.rows[at - 1])
-            lengths.append(sum(end - begin for begin, end in whole))
-            spans += whole
+            spans = begun.whole()
+            if spans is None:
+                continue
+            begun.done = True
+            whole, length = np.array(spans, np.int64).reshape(-1, 2), begun.length
+        done.append(found.rows[at - 1])
+        lengths.append(length)
+        pieces.append(whole)
     incomplete += sum(not begun.done for begun in waiting.values())
-    table = np.array(spans, np.int64).reshape(-1, 2)
+    table = np.concatenate(pieces)
     data = joined_pieces(records.data, np.ascontiguousarray(table[:, 0]), table[:, 1] - table[:, 0])
     return Joined(np.array(done, np.int64), np.array(lengths, np.int64), data, incomplete)
+
+
+def _joined(found: _Fragments, first: int, until: int) -> _Begun:
+    """A datagram that is whole, with its parts: one of the same number comes again."""
+    parts = {found.offsets[row]: found.span(row) for row in range(first, until)}
+    return _Begun(found.times[first], parts, done=True)
 
 
 def _other(records: Records, begun: _Begun, offset: int, span: Span) -> bool:
@@ -148,8 +164,8 @@ def _fragments(records: Records, frames: Frames) -> _Fragments:
         waited = np.maximum.reduceat(np.abs(time - np.repeat(time[begins], ends - begins)), begins)
         whole = (offset[begins] == 0) & last[ends - 1] & (waited <= _LONGEST_WAIT)
         until[begins[whole]] = ends[whole]
-    spans = zip(frames.start[rows].tolist(), frames.end[rows].tolist(), strict=True)
+    spans = np.stack([frames.start[rows], frames.end[rows]], 1)
     return _Fragments(
-        rows.tolist(), [key.tobytes() for key in keys], time.tolist(), offset.tolist(), list(spans), last.tolist(),
+        rows.tolist(), keys, time.tolist(), offset.tolist(), spans, last.tolist(),
         until.tolist(),
     )  # fmt: skip

@@ -19,9 +19,10 @@ def joined_pieces(data: NDArray[np.uint8], begin: NDArray[np.int64], size: NDArr
 
 @loop_kernel
 def _copy(data: Array, begin: Array, size: Array, out: Array) -> None:
-    to = 0
+    # Places without a sign cannot count from the end, which lets many bytes go at once.
+    to = np.uint64(0)
     for piece in range(len(begin)):
-        first = begin[piece]
-        for k in range(size[piece]):
+        first, many = np.uint64(begin[piece]), np.uint64(size[piece])
+        for k in range(many):
             out[to + k] = data[first + k]
-        to += size[piece]
+        to += many

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import Array, kernel
+from tussock.kernels import Array, loop_kernel
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.captures.datagrams import Datagrams
 from tussock.wire.firing_loop import FiringColumns
@@ -163,29 +163,33 @@ def _fields(unit: OusterUnit) -> _Fields:
     return _Fields(profile.pixel, at[0], (1 << ranges[0].bits) - 1, ranges[0].step, at[1], unit.axis_mm / 1000)
 
 
-@kernel
+@loop_kernel
 def _fire_columns(raw: Array, pixels: _Pixels, beams: _Beams, fields: _Fields, out: FiringColumns) -> None:
     """Fill the columns of `Firings`, pulse by pulse."""
-    lasers, returns = len(beams.rings), len(fields.range_at)
+    directions, origins, azimuths, times, ranges, turns, intensity, numbers, rings = out
+    packets, firsts, measured, turn_of, time_of = pixels
+    ways, aside, begins, rank = beams
+    size, range_at, mask, step, bright_at, axis_m = fields
+    lasers, returns, white = len(rank), len(range_at), np.float32(WHITE)
     i = 0
-    for column in range(len(pixels.packet)):
-        packet, first, measured = pixels.packet[column], pixels.first[column], pixels.measured[column]
-        time, turn = pixels.times[column], pixels.turns[column]
-        x, y, z = beams.origins[measured, 0], beams.origins[measured, 1], beams.origins[measured, 2]
+    for column in range(len(packets)):
+        packet, first, place = packets[column], firsts[column], measured[column]
+        time, turn = time_of[column], turn_of[column]
+        x, y, z = begins[place, 0], begins[place, 1], begins[place, 2]
         for laser in range(lasers):
-            for axis in range(3):
-                out.directions[i, axis] = beams.directions[measured, laser, axis]
-            out.origins[i, 0], out.origins[i, 1], out.origins[i, 2] = x, y, z
-            out.azimuths[i], out.times[i], out.turns[i] = beams.azimuths[measured, laser], time, turn
-            out.lasers[i], out.rings[i] = laser, beams.rings[laser]
-            pixel = first + laser * fields.pixel
+            directions[i, 0], directions[i, 1] = ways[place, laser, 0], ways[place, laser, 1]
+            directions[i, 2] = ways[place, laser, 2]
+            origins[i, 0], origins[i, 1], origins[i, 2] = x, y, z
+            azimuths[i], times[i], turns[i] = aside[place, laser], time, turn
+            numbers[i], rings[i] = laser, rank[laser]
+            pixel = first + laser * size
             for r in range(returns):
-                at = pixel + fields.range_at[r]
+                at = pixel + range_at[r]
                 steps = np.int64(raw[packet, at]) | np.int64(raw[packet, at + 1]) << 8
-                steps = (steps | np.int64(raw[packet, at + 2]) << 16) & fields.mask
-                bright = raw[packet, pixel + fields.bright_at[r]]
-                out.ranges[i, r] = steps * fields.step / 1000.0 - fields.axis_m if steps > 0 else np.nan
-                out.intensity[i, r] = np.float32(bright) / np.float32(WHITE) if steps > 0 else np.float32(0.0)
+                steps = (steps | np.int64(raw[packet, at + 2]) << 16) & mask
+                ranges[i, r] = steps * step / 1000.0 - axis_m if steps > 0 else np.nan
+                bright = np.float32(raw[packet, pixel + bright_at[r]]) / white
+                intensity[i, r] = bright if steps > 0 else np.float32(0.0)
             i += 1
 
 
