@@ -1,6 +1,13 @@
 # The public names of Tussock, each with its home: the one list. Type checkers read it, and so does `__init__.py`.
 # One name a line, written `from tussock.home import name as name`; whatever is not here is inner and may change.
 
+from tussock.air.clouds import DustCloud as DustCloud
+from tussock.air.clouds import DustTrail as DustTrail
+from tussock.air.clouds import FogBank as FogBank
+from tussock.air.weather import Change as Change
+from tussock.air.weather import Fog as Fog
+from tussock.air.weather import Weather as Weather
+from tussock.air.weather import parse_weather as parse_weather
 from tussock.blender.load import Blend as Blend
 from tussock.blender.load import BlendSensor as BlendSensor
 from tussock.blender.load import load_blend as load_blend

@@ -56,6 +56,7 @@ class Purpose(IntEnum):
     FALSE_ALARM = 14
     INTERFERENCE = 15
     WAVEFORM_NOISE = 16
+    WEATHER = 17
     IMU = 20
     GPS = 40
     COMPASS = 41

@@ -24,9 +24,11 @@ from tussock.pulse.loop import pulse_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
 from tussock.return_modes import MODES
+from tussock.scattering import air_of
 from tussock.scene.scene import Scene
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
+from tussock.signal.air import CLEAR
 from tussock.signal.detection import Limit
 from tussock.signal.media import AIR
 from tussock.signal.range_noise import laser_biases
@@ -119,7 +121,11 @@ def prepare(
     moving = world.moving(start, start + span)
     around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
     receiving = _receiving(sensor, seed)._replace(media=media_around(around, poses.positions[0]))
-    scanning = Scanning(around, firing, poses, receiving, chance_of(seed, frame))
+    now = world.weather_at(start + span / 2)
+    if now is not None:
+        receiving = receiving._replace(extinction=np.float32(float(receiving.extinction) + now.extinction))
+    air = CLEAR if now is None else air_of(now, sensor, world.origin, span)
+    scanning = Scanning(around, firing, poses, receiving, chance_of(seed, frame), air)
     fired = Fired(
         firing.directions, _true_directions(scanning), firing.origins, firing.offsets, firing.lasers, pulses.azimuths,
         pulses.elevations, start,
@@ -339,4 +345,4 @@ def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int)
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
         "first_instance": world.instances.starts.tolist(),
-    }
+    } | ({} if world.weather is None else {"weather": world.weather.model_dump(mode="json", exclude_unset=True)})

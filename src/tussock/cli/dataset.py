@@ -39,6 +39,9 @@ class DatasetOptions:
     ]
     end: Annotated[float, typer.Option("--to", help="End of the time range [s].")]
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
+    weather: Annotated[
+        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+    ] = None
     scene: Annotated[
         str | None,
         typer.Option(autocompletion=complete_scene, help="A scene file or ready scene; the rig's own if not given."),
@@ -101,7 +104,7 @@ def dataset(given: DatasetOptions) -> None:
 
         with going_on(what_is_kept):
             written = write_dataset(
-                carrier, open_scene(name), given.out, start=given.start, end=given.end,
+                carrier, open_scene(name, given.weather), given.out, start=given.start, end=given.end,
                 layout=given.layout,  # type: ignore[arg-type]
                 seed=given.seed, lidar=given.lidar, cameras=given.camera or None, force=given.force,
                 threads=given.threads, on_moment=show,
@@ -126,7 +129,7 @@ def _log(rig: Rig, scene: str, given: DatasetOptions) -> None:
 
     (check_folder if given.out.suffix == ".rosbag2" else check_writable)(given.out, force=given.force)
     total = len(moments_between(rig, given.start, given.end))
-    world = World(open_scene(scene))
+    world = World(open_scene(scene, given.weather))
     moments = capture(rig, world, start=given.start, end=given.end, seed=given.seed, threads=given.threads)
     with open_rig_log(given.out, rig, force=given.force) as log:
         for moment in steps(moments, "moments", total=total, quiet=given.as_json):

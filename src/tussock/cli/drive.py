@@ -38,6 +38,9 @@ class DriveOptions:
     sensor: Annotated[
         str, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue or a sensor file (.toml).")
     ] = "vlp-16"
+    weather: Annotated[
+        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+    ] = None
     start: Annotated[
         str | None, typer.Option("--from", help="Start x,y or x,y,yaw [m, deg]; the scene's own place if not given.")
     ] = None
@@ -111,7 +114,7 @@ def drive(given: DriveOptions) -> None:
     load_extra("mcap.writer", extra="ros", purpose="the log of a drive")
     _check_out(given.out, given.force)
     with waiting("building the scene", quiet=given.as_json):
-        source = open_source(given.scene)
+        source = open_source(given.scene, given.weather)
         place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
         begin = _start(given.start, place)
         stage = Stage(source.scene, chosen.vehicle, threads=given.threads)

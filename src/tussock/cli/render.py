@@ -37,6 +37,9 @@ class RenderOptions:
     fov: Annotated[float | None, typer.Option("--fov-deg", help="Horizontal field of view, pinhole.")] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the camera [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The camera's path: a TUM or CSV file.")] = None
+    weather: Annotated[
+        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+    ] = None
     time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0
     samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None
     sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None
@@ -75,7 +78,7 @@ def render(given: RenderOptions) -> None:
     light = Light() if given.sun is None else _light(given.sun)
     check_writable(given.out, force=given.force)
     with waiting("building the scene", quiet=given.as_json) as built:
-        source = open_source(given.scene)
+        source = open_source(given.scene, given.weather)
         place = source.station(None, given.pose, given.trajectory, need_sensor=False).place
         world = World(source.scene)
     with waiting("looking", quiet=given.as_json) as looked:

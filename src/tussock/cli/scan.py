@@ -44,6 +44,9 @@ class ScanOptions:
     ] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None
+    weather: Annotated[
+        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+    ] = None
     start: Annotated[
         float | None, typer.Option("--from", help="Start of the time range [s]; the epoch if not given.")
     ] = None

@@ -6,7 +6,7 @@ a ready scene knows a good place. What the command line says goes before all of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,8 +69,18 @@ def _load(sensor: str) -> Sensor:
     return load_sensor(sensor)
 
 
-def open_source(name: str) -> Source:
-    """A scene file, a pack or a .blend by its path, or a ready scene by its name."""
+def open_source(name: str, weather: str | None = None) -> Source:
+    """A scene file, a pack or a .blend by its path, or a ready scene by its name; in a ``weather`` of its own, or another."""
+    if weather is None:
+        return _opened(name)
+    from tussock.air.weather import parse_weather
+
+    said = parse_weather(weather)  # before anything is opened
+    source = _opened(name)
+    return replace(source, scene=source.scene.with_weather(said))
+
+
+def _opened(name: str) -> Source:
     from tussock.cli.console import note
     from tussock.scene_files.mesh_files import MESH_SUFFIXES
     from tussock.scene_files.scene_file import SCENE_SUFFIXES, load_scene
@@ -110,9 +120,9 @@ def _beside(scene: Scene) -> Pose:
     return Pose.at(float(low[0]) - 1.2 * size, float((low[1] + high[1]) / 2), height)
 
 
-def open_scene(name: str) -> Scene:
+def open_scene(name: str, weather: str | None = None) -> Scene:
     """The scene alone."""
-    return open_source(name).scene
+    return open_source(name, weather).scene
 
 
 def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:

@@ -65,6 +65,9 @@ class StreamOptions:
         list[str] | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw [m, deg]; one, or one for each sensor.")
     ] = None
     trajectory: Annotated[Path | None, typer.Option(help="The path of all sensors: a TUM or CSV file.")] = None
+    weather: Annotated[
+        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+    ] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this long; for ever without.")] = None
     rate: Annotated[float | None, typer.Option(help="Revolutions per second.")] = None
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None
@@ -131,7 +134,7 @@ def stream(given: StreamOptions) -> None:
             if name is not None:
                 outlet.share = stack.enter_context(SharedRun(name, outlet.sensor, outlet.pose, lockstep=given.lockstep))
         with waiting("building the scene", quiet=given.as_json):
-            world = World(open_scene(given.scene))
+            world = World(open_scene(given.scene, given.weather))
         if given.lockstep:
             with going_on(lambda: "no more is shared"):
                 _in_lockstep(world, outlets[0], given.seconds, given.timeout, given.seed, given.threads, given.as_json)

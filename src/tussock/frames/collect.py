@@ -15,6 +15,8 @@ from tussock.trace.packets import NOTHING
 
 __all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for"]
 
+_AIR = np.uint32(int(NOTHING) - 4)  # geometries from here on, and nothing, are the air's: see `tussock.pulse.weather`
+
 
 class Fired(NamedTuple):
     """What the columns take from the pulses themselves."""
@@ -139,6 +141,10 @@ def fill_block(
                     out.true_speed[i] = np.nan
                     out.object_id[i] = out.placement[i] = 0
                     out.label[i] = out.material[i] = 0
+                elif geometry >= _AIR:
+                    out.true_speed[i] = np.nan
+                    out.object_id[i] = out.placement[i] = out.material[i] = 0
+                    out.label[i] = tables.air_label[NOTHING - np.uint32(1) - geometry]
                 else:
                     material = material_of(tables, geometry, slots.primitive[p, k])
                     label = tables.material_label[material]

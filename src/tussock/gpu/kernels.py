@@ -89,6 +89,7 @@ def one_of(scanning: Scanning, many: Many, traced: Traced, s: int) -> Scanning:
         PoseTable(many.times, many.positions[s], many.quaternions[s]),
         receiving_of(scanning.receiving, many.biases[s]),
         Chance(words[s, 0], words[s, 1], words[s, 2], words[s, 3]),
+        scanning.air,
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ class GpuScan:
                 tables=mapped(around.tables, self._upload), volumes=mapped(around.volumes, self._upload)
             ),
             mapped(scanning.firing, self._upload), mapped(scanning.poses, self._upload),
-            mapped(scanning.receiving, self._upload), scanning.chance,
+            mapped(scanning.receiving, self._upload), scanning.chance, mapped(scanning.air, self._upload),
         )  # fmt: skip
 
     def _prepare(self) -> None:

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tussock.errors import InputError
 from tussock.frames.collect import Fired
 from tussock.gpu.kernels import Examples
 from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of, trees_on
@@ -68,6 +69,9 @@ def codes_for(device: GpuDevice, examples: Examples) -> dict[str, Any]:
 
 def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     """The scan on the device, with all that it needs there."""
+    air = wanted.scanning.air
+    if len(air.soft) or len(air.laws) or len(air.clouds):
+        raise InputError("on='gpu': what the air sends back is not there yet; scan with on='cpu', or without weather")
     device = gpu()
     device.enter()
     there = _worlds.get(world)

@@ -19,8 +19,9 @@ from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.tables import Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
+from tussock.signal.film import film_mirror
 from tussock.signal.media import Media, beyond
-from tussock.trace.hit_tables import INDEX, MIRROR, TRANSMISSION, HitTables
+from tussock.trace.hit_tables import GLOSS, INDEX, MIRROR, TRANSMISSION, HitTables
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
 from tussock.trace.ray import Hit, Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
@@ -68,6 +69,7 @@ def anything_goes_on(tables: HitTables, packet: Packet, lanes: int) -> bool:
         if material >= 0:
             found |= tables.optics[material, MIRROR] > np.float32(0.0)
             found |= tables.optics[material, TRANSMISSION] > np.float32(0.0)
+            found |= tables.optics[material, GLOSS] > np.float32(0.0)
     return found
 
 
@@ -109,11 +111,23 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
 
 
 @inline_kernel
+def _turned(optics: Array, ray: Ray, hit: Hit) -> Real:
+    """Share of the light that a surface turns like a mirror."""
+    share = optics[MIRROR]
+    if optics[GLOSS] > np.float32(0.0):
+        nx, ny, nz = _unit_normal(hit)
+        cosine = min(abs(ray.dx * nx + ray.dy * ny + ray.dz * nz), np.float32(1.0))
+        share += film_mirror(optics[GLOSS], cosine)
+    return share
+
+
+@inline_kernel
 def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real) -> tuple[Ray, Travel]:
     """The ray that a mirror turns back."""
     nx, ny, nz = _unit_normal(hit)
     dx, dy, dz = reflected(ray.dx, ray.dy, ray.dz, nx, ny, nz)
-    left = travel.energy * optics[MIRROR] * optics[MIRROR]
+    share = _turned(optics, ray, hit)
+    left = travel.energy * share * share
     path = travel.path + hit.distance * travel.media.inner
     onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
@@ -160,7 +174,8 @@ def _go_on(
     ray, hit, receiving = ray_at(packet, l), hit_at(packet, l), scanning.receiving
     optics = scanning.around.tables.optics[hit.material]
     if travel.bounces < receiving.bounces:
-        if travel.energy * optics[MIRROR] * optics[MIRROR] > _FAINT and count < _DEPTH:
+        share = _turned(optics, ray, hit)
+        if travel.energy * share * share > _FAINT and count < _DEPTH:
             _push(waiting, count, mirrored(optics, ray, hit, travel, receiving.max_range), owner)
             count += 1
         if travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION] > _FAINT and count < _DEPTH:

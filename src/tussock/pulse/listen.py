@@ -4,6 +4,7 @@ Sixteen pulses at a time:
 
     gather    their hits summed up; a pulse that met one thing has its one echo by that
     find      the peaks of the waveform of the others
+    add       the peak of what the air sends back, where nothing else has a part in it
     invent    echoes of nothing: false alarms, and the light of other sensors
     measure   each echo once: whether it is seen, its range, its intensity, by one draw of chance
     report    the echoes that the mode asks for
@@ -18,6 +19,7 @@ import numpy as np
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.pulse.tables import Heard, Hits, Receiving, Scanning, Slots
+from tussock.pulse.weather import air_code
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
 from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks
@@ -43,6 +45,10 @@ def listen_lanes(scanning: Scanning, first: int, used: int, lanes: int, hits: Hi
     receiving, chance = scanning.receiving, scanning.chance
     listening, counts = receiving.listening, heard.echoes.counts
     _find(receiving, used, lanes, hits, heard)
+    if len(scanning.air.soft) > 0:
+        for l in range(lanes):
+            if heard.soft[l] < -1 and counts[l] < ECHOES:
+                _insert(heard, l, scanning.air.soft_path, scanning.air.soft_peak, heard.soft[l])
     if listening.false_alarms > _ZERO or listening.interference > _ZERO:
         for l in range(lanes):
             _invent(receiving, chance, first + l, l, heard)
@@ -100,18 +106,18 @@ def _invent(receiving: Receiving, chance: Chance, pulse: int, l: int, heard: Hea
             # Noise that passes the threshold T does so by an amount that falls off as exp(−T·x).
             above = listening.threshold - logarithm(_ONE - uniform(words[2])) / listening.threshold
             energy = above / signal_to_noise(_ONE, path, listening.scale, listening.exponent)
-        _insert(heard, l, path, energy / (path * path))
+        _insert(heard, l, path, energy / (path * path), -1)
 
 
 @inline_kernel
-def _insert(heard: Heard, l: int, path: Real, peak: Real) -> None:
+def _insert(heard: Heard, l: int, path: Real, peak: Real, row: Whole) -> None:
     echoes = heard.echoes
     at = echoes.counts[l]
     while at > 0 and echoes.paths[at - 1, l] > path:
         echoes.paths[at, l], echoes.peaks[at, l] = echoes.paths[at - 1, l], echoes.peaks[at - 1, l]
         echoes.rows[at, l] = echoes.rows[at - 1, l]
         at -= 1
-    echoes.paths[at, l], echoes.peaks[at, l], echoes.rows[at, l] = path, peak, -1
+    echoes.paths[at, l], echoes.peaks[at, l], echoes.rows[at, l] = path, peak, row
     echoes.counts[l] += 1
 
 
@@ -167,7 +173,7 @@ def _weigh(receiving: Receiving, e: int, begin: int, end: int, heard: Heard) -> 
             for l in range(begin, end):
                 heard.walks[l] = range_walk(heard.ratios[l], listening.threshold, listening.calibrated, listening.walk)
         for l in range(begin, end):
-            real = echoes.rows[e, l] >= 0  # what noise made has passed the threshold by being there
+            real = echoes.rows[e, l] != -1  # what noise made has passed the threshold by being there
             signal = heard.ratios[l] + (heard.draws[1, l] if real else _ZERO)
             energies[e, l] *= signal / max(heard.ratios[l], np.float32(1e-30))
             seen = (not real) | is_seen(heard.ratios[l], heard.draws[1, l], listening.threshold)
@@ -211,9 +217,12 @@ def _write(pulse: int, l: int, e: int, kind: Whole, hits: Hits, heard: Heard, sl
     slots.kind[pulse, slot] = kind
     if slots.speed.shape[1] > 0:
         slots.speed[pulse, slot] = heard.speed_draws[e, l]
-    if row < 0:  # an echo of nothing
+    if row == -1:  # an echo of nothing
         slots.true_range[pulse, slot] = np.float32(np.nan)
         slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = NOTHING, 0, 0
+    elif row < 0:  # of the air, which has no row of its own
+        slots.true_range[pulse, slot] = heard.echoes.paths[e, l]
+        slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = air_code(-2 - row), 0, 0
     else:
         slots.true_range[pulse, slot] = heard.echoes.paths[e, l]
         slots.geometry[pulse, slot] = hits.ids[0, row, l]

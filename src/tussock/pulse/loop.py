@@ -8,6 +8,7 @@ Pulses go through in groups of sixteen, one a lane of Embree's packets, in firin
     scatter   what comes back from it
     respond   spread ranges, and what stands behind, where the surface stands for a plant
     follow    what goes on from mirrors and glass
+    weather   what the air takes, and what it sends back
     listen    which echoes the hits make, what is measured of each, and which are reported
               (or receive: the same for hits one by one)
 
@@ -28,6 +29,7 @@ from tussock.pulse.record import record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
 from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
+from tussock.pulse.weather import air_hits, has_weather, new_air_scratch, weather_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
 from tussock.trace.surroundings import trace_sub_ray, trace_volumes
@@ -47,7 +49,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
     rays = len(scanning.firing.stencil)
     bends = scanning.around.tables.bends and scanning.receiving.bounces > 0
     doubles = len(scanning.around.tables.responses) > 0 and returns > 1
-    hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0))
+    hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0) + air_hits(scanning.air))
     return Scratch(
         new_packet(),
         new_packet(),
@@ -61,6 +63,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         np.zeros(LANES, np.float32),
         new_waiting(),
         new_volume_walk(),
+        new_air_scratch(),
     )
 
 
@@ -87,7 +90,7 @@ def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
 @inline_kernel
 def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -> int:
     """Fire the group of pulses that begins with number ``first``; how many returns there are."""
-    around, firing, poses, receiving, chance = scanning
+    around, firing, poses, receiving, chance, air = scanning
     packet, hits = scratch.packet, scratch.hits
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = around.tables.bends and receiving.bounces > 0
@@ -109,6 +112,9 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
         if bends and anything_goes_on(around.tables, packet, lanes):
             follow_lanes(scanning, scratch, first, lanes)
     used = rows_in_use(hits, rays)
+    if has_weather(air):
+        weather_lanes(scanning, scratch, first, lanes, used, len(slots.recording.samples) > 0)
+        used = rows_in_use(hits, rays)
     if receiving.echoes:
         found = listen_lanes(scanning, first, used, lanes, hits, scratch.heard, slots)
         if len(slots.recording.samples) > 0:

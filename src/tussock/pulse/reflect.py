@@ -7,9 +7,10 @@ import numpy as np
 from tussock.kernels import Array, Real, inline_kernel
 from tussock.pulse.tables import Hits, Receiving
 from tussock.signal.detection import detected
+from tussock.signal.film import film_passes
 from tussock.signal.loss import after_loss
 from tussock.signal.reflectance import cos_incidence, glint, lambert
-from tussock.trace.hit_tables import DIFFUSE, RETRO, SHININESS, SPECULAR
+from tussock.trace.hit_tables import DIFFUSE, FILM, RETRO, SHININESS, SPECULAR
 from tussock.trace.packets import LANES, Packet, hit_at, ray_at
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.surroundings import Surroundings
@@ -29,6 +30,8 @@ def returned_energy(around: Surroundings, receiving: Receiving, ray: Ray, hit: H
         cosine = cos_incidence(ray.dx, ray.dy, ray.dz, hit.nx, hit.ny, hit.nz)
         reflectivity = optics[DIFFUSE] + optics[SPECULAR] + optics[RETRO]
         energy = lambert(optics[DIFFUSE], cosine) + glint(optics[SPECULAR], optics[SHININESS], optics[RETRO], cosine)
+        if optics[FILM] > np.float32(0.0):
+            energy *= film_passes(optics[FILM], cosine)
     if not detected(reflectivity, path, receiving.limit):
         return np.float32(0.0)
     return after_loss(energy, path, receiving.loss_reference, receiving.extinction)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import kernel
 from tussock.randomness import Chance
+from tussock.signal.air import Air
 from tussock.signal.compact import Gathered, Peaks
 from tussock.signal.detection import Limit
 from tussock.signal.echoes import ECHOES, Echoes, PulseHits
@@ -21,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "Chosen", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
     "Waiting", "new_chosen", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -140,6 +141,7 @@ class Scanning(NamedTuple):
     poses: PoseTable
     receiving: Receiving
     chance: Chance
+    air: Air
 
 
 class Hits(NamedTuple):
@@ -205,6 +207,8 @@ class Heard(NamedTuple):
     """[m]"""
     biases: NDArray[np.float32]
     """[m]"""
+    soft: NDArray[np.int32]
+    """the peak of the air's continuum as a row: −2 − its kind, −1 for none"""
 
 
 class Waiting(NamedTuple):
@@ -219,6 +223,15 @@ class Waiting(NamedTuple):
     owners: NDArray[np.int64]
     pulses: NDArray[np.int64]
     """numbers of their pulses"""
+
+
+class AirScratch(NamedTuple):
+    """Room for the clouds of one pulse; see `tussock.pulse.weather`."""
+
+    parts: NDArray[np.float32]
+    """those on its axis"""
+    near: NDArray[np.int32]
+    """those that may be"""
 
 
 class Scratch(NamedTuple):
@@ -242,6 +255,7 @@ class Scratch(NamedTuple):
     """what the sub-ray of every lane carries of its pulse"""
     waiting: Waiting
     walk: VolumeWalk
+    air: AirScratch
 
 
 class Recording(NamedTuple):
@@ -327,5 +341,5 @@ def new_heard(rows: int) -> Heard:
         ),
         np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4),
         np.zeros((ECHOES, LANES), f4), np.zeros((2, LANES), f4), np.zeros((4, LANES), np.uint32),
-        np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4),
+        np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.full(LANES, -1, np.int32),
     )  # fmt: skip

@@ -52,12 +52,16 @@ LABELS: dict[str, int] = {
     "trail": 115,
     "deadwood": 116,
     "animal": 117,
+    "rain": 120,
+    "snow": 121,
+    "fog": 122,
+    "dust": 123,
 }
 
 STUFF: frozenset[str] = frozenset((
     UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
     "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
-    "wall", "water", "mirror", "glass", "trail",
+    "wall", "water", "mirror", "glass", "trail", "rain", "snow", "fog", "dust",
 ))  # fmt: skip
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 

@@ -53,6 +53,10 @@ class Material(Settings):
     """share that a thin leaf lets through scattered in all directions, at 905 nm"""
     refractive_index: Annotated[float, Field(ge=1.0, le=4.0)] = 1.0
     """of the inside of a closed body that transmits; keep 1 for a pane modelled as a single sheet"""
+    film: Fraction = 0.0
+    """share of the surface that lies under a film of water: it turns light away at grazing angles"""
+    film_gloss: Fraction = 0.0
+    """share of it on which the film lies smooth and is a mirror at grazing angles"""
     color: tuple[Fraction, Fraction, Fraction] | None = None
     """linear RGB for pictures, 0 to 1"""
     texture: TextureField | None = None

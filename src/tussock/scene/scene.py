@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.air.weather import Weather
 from tussock.errors import InputError, nearest
 from tussock.poses import Pose, Trajectory
 from tussock.scene.forms import Forms
@@ -65,6 +67,8 @@ class Scene(Shown):
                 raise InputError.of(f"label {label!r}", "must be a number from 0 to 65535", number)
         self.objects: list[SceneObject] = []
         self.volumes: list[PlacedVolumes] = []
+        self.weather: Weather | None = None
+        """what is in the air; None: nothing"""
         self._places: dict[str, int] = {}
 
     def add(
@@ -155,6 +159,13 @@ class Scene(Shown):
     def __contains__(self, name: object) -> bool:
         """Whether something in the scene has this name."""
         return isinstance(name, str) and self._place(name) is not None
+
+    def with_weather(self, weather: Weather | None) -> Scene:
+        """The same scene in other weather."""
+        other = copy(self)
+        other.objects, other.volumes, other._places = list(self.objects), list(self.volumes), dict(self._places)
+        other.weather = weather
+        return other
 
     _pictured = True
 

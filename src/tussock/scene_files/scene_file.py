@@ -44,6 +44,10 @@
     times_s = [0, 10]
     positions_m = [[-40, 4, 0], [40, 4, 0]]
 
+    [weather]                      # what is in the air
+    rain_mm_h = 10
+    fog = {visibility_m = 80}
+
 Scenes in USD (.usd, .usda, .usdc, .usdz) and glTF (.gltf, .glb) are read too: `tussock.scene_files.exchange`.
 
 Paths are relative to the file and stay in its folder (`tussock.reach` says how others are opened). A key that nobody knows is refused, and so is a material that nothing uses.
@@ -58,6 +62,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from tussock.air.weather import Weather
 from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField
 from tussock.ground.populate import Ground
@@ -169,6 +174,8 @@ class SceneTable(Settings):
     """new class labels, or other numbers for known ones"""
     materials: dict[str, Material] = Field(default_factory=dict)
     objects: list[ObjectTable]
+    weather: Weather | None = None
+    """what is in the air, see `tussock.air.weather`"""
 
     @model_validator(mode="after")
     def _named_by_key(self) -> SceneTable:
@@ -239,6 +246,7 @@ def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[s
     for name in table.materials:
         if name not in shapes.used:
             raise InputError(f"materials.{name}: nothing uses it; {nearest(name, shapes.used)}", source=path)
+    scene.weather = table.weather
     return scene
 
 

@@ -37,6 +37,9 @@ class Beam(Settings):
     """full angle, edge to edge [mrad]"""
     divergence_vertical_mrad: Divergence = 0.0
     """full angle, edge to edge [mrad]"""
+    exit_mm: Annotated[float, Field(gt=0.0, le=1000.0)] = 11.0
+    """width of the beam where it leaves the sensor: what single drops near by are measured against. 11 mm is the side of
+    a square as large as a VLP-16's 12.7 by 9.5 mm"""
     rays: Annotated[int, Field(ge=1, le=1024)] = 1
     """sub-rays a pulse; 1 is the beam's axis alone"""
     sampling: Literal["stencil", "full", "sequence", "random"] = "stencil"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tussock.quantities import Fraction, NotNegative, Positive
+from tussock.quantities import Fraction, NotNegative, Pair, Positive
 from tussock.return_modes import Mode
 from tussock.settings import Settings
 
@@ -91,7 +91,9 @@ class Receiver(Settings):
     spreading_reference_m: NotNegative = 0.0
     """intensities fall as 1/r² and are given as at this range; 0: the sensor makes up for it"""
     extinction_per_m: NotNegative = 0.0
-    """κ of the air, lost as exp(−2κr)"""
+    """κ of the air, lost as exp(−2κr); the weather of a scene comes on top"""
+    overlap_m: Pair = (0.9, 1.0)
+    """where the receiver begins to see the beam, and where it sees all of it; weighs what the air sends back"""
     detection_limit: DetectionLimit | None = None
     """BlenSor's limit, sharp and of the material alone; `detects` is the limit of a receiver"""
     range_walk: Fraction = 0.0
@@ -112,6 +114,8 @@ class Receiver(Settings):
     def _consistent(self) -> Receiver:
         if self.min_range_m >= self.max_range_m:
             raise ValueError(f"min_range_m must be below max_range_m ({self.max_range_m:g})")
+        if not 0 <= self.overlap_m[0] < self.overlap_m[1]:
+            raise ValueError("overlap_m must be two distances of 0 or more, the first below the second")
         if self.model == "hits" and self.mode not in _OF_HITS:
             raise ValueError(f"mode {self.mode} needs model 'echoes'; model 'hits' has {', '.join(_OF_HITS)}")
         if self.range_walk > 0 and not self.detects:

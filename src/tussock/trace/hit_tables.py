@@ -11,9 +11,12 @@ from tussock.kernels import Whole, inline_kernel
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.triangles import Triangles
 
-__all__ = ["DIFFUSE", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables", "material_of"]
+__all__ = [
+    "DIFFUSE", "FILM", "GLOSS", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables",
+    "material_of",
+]  # fmt: skip
 
-DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX = range(7)
+DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX, FILM, GLOSS = range(9)
 """columns of `HitTables.optics`"""
 
 
@@ -32,13 +35,13 @@ class HitTables(NamedTuple):
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
     optics: NDArray[np.float32]
-    """what a material does to light, columns DIFFUSE to INDEX, shape (materials, 7)"""
+    """what a material does to light, columns DIFFUSE to GLOSS, shape (materials, 9)"""
     material_label: NDArray[np.int32]
     """label of the material, −1: the object's own"""
     shines: bool
-    """whether any material has a glint"""
+    """whether any material has a glint or a film of water"""
     bends: bool
-    """whether any material is a mirror or lets light through"""
+    """whether any material is a mirror, a smooth film of water, or lets light through"""
     first_volume: int
     """geometries from this number on are volumes"""
     geometry_response: NDArray[np.int64]
@@ -47,6 +50,8 @@ class HitTables(NamedTuple):
     """the one bit of the masks of a geometry that responds, 0 where it has none to itself"""
     responses: NDArray[np.float32]
     """mean and standard deviation of the range error [m], 0 and 0 for a hard surface, shape (rows, 2)"""
+    air_label: NDArray[np.uint16]
+    """label of what the air sends back, by its kind, shape (4,)"""
 
 
 @inline_kernel

@@ -81,7 +81,7 @@ class MaterialNumbers:
 
 
 def _optics(material: Material) -> tuple[float, ...]:
-    """The row of a material in the table of optics: columns DIFFUSE to INDEX."""
+    """The row of a material in the table of optics: columns DIFFUSE to GLOSS."""
     return (
         material.reflectance,
         material.specular,
@@ -90,4 +90,6 @@ def _optics(material: Material) -> tuple[float, ...]:
         material.mirror,
         material.transmission,
         material.refractive_index,
+        material.film,
+        material.film_gloss,
     )

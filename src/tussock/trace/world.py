@@ -11,21 +11,27 @@ whole number of metres, `World.origin`, before they are handed over.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from tussock.errors import InputError
+from tussock.air.kinds import AIR_LABELS
+from tussock.air.weather import Weather, WeatherNow
+from tussock.arrays import FloatArray
+from tussock.errors import InputError, nearest
 from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
 from tussock.scene.mesh import FARTHEST, Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
+from tussock.scene.wet import wetted
 from tussock.shown import Shown
 from tussock.trace.embree import BufferType, Device, Geometry, GeometryType, RawScene
-from tussock.trace.hit_tables import MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
+from tussock.trace.hit_tables import FILM, GLOSS, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
@@ -67,7 +73,10 @@ class World(Shown):
         self.device = device or Device()
         self.name = scene.name
         self.labels = dict(scene.labels)
-        self.objects = list(scene.objects)
+        self.weather = scene.weather
+        """what is in the air"""
+        self._dry = list(scene.objects)
+        self.objects = wetted(scene.objects, 0.0 if scene.weather is None else scene.weather.wetness)
         self.placed_volumes: list[PlacedVolumes] = list(scene.volumes)
         self.triangles = scene.triangles
         self.placements = scene.placement_count
@@ -76,6 +85,7 @@ class World(Shown):
 
         self._standing = [thing for thing in self.objects if thing.motion is None]
         self._movers = [thing for thing in self.objects if thing.motion is not None]
+        self._check_trails()
         self._numbers = MaterialNumbers(self.objects, self.placed_volumes)
         self._optics: dict[float, NDArray[np.float32]] = {}
         self.materials = self._numbers.materials
@@ -94,7 +104,7 @@ class World(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process builds the world again: what Embree made stays in this one."""
-        return _built_again, (self.name, self.labels, self.objects, self.placed_volumes)
+        return _built_again, (self.name, self.labels, self._dry, self.placed_volumes, self.weather)
 
     def _with(self, scene: RawScene | None, tables: HitTables) -> Moving:
         """What moves, beside what stands."""
@@ -127,6 +137,36 @@ class World(Shown):
             blocks.append(transforms.reshape(-1, 12))
             start += len(thing.placements)
         return scene.commit(), rows, np.concatenate(blocks)
+
+    def weather_at(self, time: float) -> WeatherNow | None:
+        """What is in the air at a time [s]; None: nothing."""
+        now = None if self.weather is None else self.weather.at(time, self._trailed)
+        return None if now is None or now.clear else now
+
+    def _trailed(self, name: str) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, NDArray[np.bool_]]]:
+        """Where a moving object is at some times; and at which of them that is known."""
+        thing = next(thing for thing in self._movers if thing.name == name)
+        motion = thing.motion
+        assert motion is not None
+
+        def where(times: FloatArray, offset: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+            known = np.ones(len(times), bool)
+            if motion.moving:
+                known = (times >= motion.times[0]) & (times <= motion.times[-1])
+            places = np.zeros((len(times), 3))
+            positions, quaternions = motion.at(times[known])
+            places[known] = positions + Rotation.from_quat(quaternions).apply(offset) if known.any() else 0.0
+            return places, known
+
+        return where
+
+    def _check_trails(self) -> None:
+        names = [thing.name for thing in self._movers]
+        for trail in () if self.weather is None else self.weather.dust_trails:
+            if trail.behind is not None and trail.behind not in names:
+                raise InputError(
+                    f"weather.dust_trails {trail.behind!r}: nothing of this name moves; {nearest(trail.behind, names)}"
+                )
 
     @property
     def still(self) -> Moving:
@@ -273,20 +313,21 @@ class World(Shown):
             material_label=np.array(
                 [-1 if m.label is None else label_id(m.label, self.labels) for m in self.materials], np.int32
             ),
-            shines=bool(optics[:, [SPECULAR, RETRO]].any()),
-            bends=bool(optics[:, [MIRROR, TRANSMISSION]].any()),
+            shines=bool(optics[:, [SPECULAR, RETRO, FILM]].any()),
+            bends=bool(optics[:, [MIRROR, TRANSMISSION, GLOSS]].any()),
             first_volume=len(self.objects),
             geometry_response=self._response_starts,
             geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in things], np.uint32),
             responses=self._responses,
+            air_label=np.array([label_id(name, self.labels) for name in AIR_LABELS], np.uint16),
         )
 
 
 def _built_again(
-    name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes]
+    name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes], weather: Weather | None
 ) -> World:  # fmt: skip
     scene = Scene(name, labels=labels)
-    scene.objects, scene.volumes = objects, volumes
+    scene.objects, scene.volumes, scene.weather = objects, volumes, weather
     return World(scene)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from pydantic import create_model
 
+from tussock.air.clouds import DustCloud, DustTrail, FogBank
+from tussock.air.weather import Change, Fog, Weather
 from tussock.pack import load_pack, save_pack
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
@@ -35,7 +37,7 @@ def mesh(name: str, size: float = 1.0) -> Mesh:
     bark = Material(
         name=f"{name} bark", reflectance=0.2, spectrum=(Band(wavelength_nm=1550.0, reflectance=0.5, leaf_transmission=0.4),),
         leaf_transmission=0.05, specular=0.1, shininess=7.0, retro=2.0, mirror=0.1, transmission=0.2,
-        refractive_index=1.5, color=(0.1, 0.2, 0.3), texture=Texture(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)),
+        refractive_index=1.5, film=0.6, film_gloss=0.5, color=(0.1, 0.2, 0.3), texture=Texture(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)),
         translucency=0.3, variation=0.4, response=VegetationResponse(mean_m=0.25, sigma_m=0.5), label="trunk",
     )  # fmt: skip
     uv = np.linspace(0, size, 8, dtype=np.float32).reshape(4, 2)
@@ -64,7 +66,31 @@ def everything() -> Scene:
         response=VegetationResponse(mean_m=0.1, sigma_m=0.4), forms=forms,
     )  # fmt: skip
     scene.add_volumes(volumes(), name="reeds", label="shrub", tags=["wet"], position=(7, 8, 9), yaw=0.3)
+    scene.weather = weather()
     return scene
+
+
+def weather() -> Weather:
+    cloud = {"start_s": 1.0, "drifts": False, "spread_m2_s": 0.1, "settles_s": 9.0, "grain_um": 5.0}
+    trail = {"offset_m": (1.0, 0.0, 0.0), "every_s": 0.5, "puff_m": 0.7, "density_g_m3": 2.0, "lasts_s": 4.0}
+    growing = {"spread_m2_s": 0.1, "settles_s": 9.0, "grain_um": 5.0}
+    return Weather(
+        rain_mm_h=1.0, snow_mm_h=2.0, flake_density_g_cm3=0.2, fog=Fog(visibility_m=80.0), dust_g_m3=0.01, grain_um=5.0,
+        dust=(
+            DustCloud(puff_m=1.0, position_m=(1, 2, 3), density_g_m3=0.5, **cloud),
+            DustCloud(box_m=(1, 2, 3), position_m=(1, 2, 3), density_g_m3=0.5),
+        ),
+        dust_trails=(
+            DustTrail(behind="tree", **trail, **growing),
+            DustTrail(times_s=(0, 1), positions_m=((0, 0, 0), (1, 0, 0))),
+        ),
+        fog_banks=(
+            FogBank(puff_m=1.0, position_m=(1, 2, 3), visibility_m=20.0, **cloud),
+            FogBank(box_m=(1, 2, 3), position_m=(1, 2, 3), visibility_m=20.0),
+        ),
+        changes=(Change(time_s=3.0, rain_mm_h=4.0, snow_mm_h=1.0, dust_g_m3=0.1, visibility_m=50.0),),
+        wind_m_s=(3, 1, 0), wet=0.4,
+    )  # fmt: skip
 
 
 def owners(thing: Any) -> Iterator[Any]:
@@ -121,7 +147,7 @@ def test_the_scene_tries_every_part() -> None:
         found.setdefault(type(owner), []).append(owner)
     assert {kind.__name__ for kind in found} == {
         "Scene", "SceneObject", "PlacedVolumes", "Mesh", "Placements", "Forms", "Trajectory", "Volumes", "Material",
-        "Band", "Texture", "VegetationResponse",
+        "Band", "Texture", "VegetationResponse", "Weather", "Fog", "DustCloud", "DustTrail", "FogBank", "Change",
     }  # fmt: skip
     for kind, things in found.items():
         for name, default in defaults(kind).items():

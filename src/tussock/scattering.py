@@ -1,0 +1,244 @@
+"""The weather as numbers for the loop over pulses: as one sensor meets it, at one time.
+
+What the beam's size and the receiver's sensitivity leave of the laws in `tussock.air`: which drops can be seen one by one,
+and the waveform of everything else; see `tussock.signal.air`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.air.clouds import cloud_rows
+from tussock.air.kinds import Kind
+from tussock.air.particles import Q_EXTINCTION, SizeLaw
+from tussock.air.weather import Continuum, WeatherNow
+from tussock.arrays import FloatArray
+from tussock.listening import sensitivity_of
+from tussock.sensors.sensor import Sensor
+from tussock.signal.air import CLEAR, Air
+from tussock.signal.echoes import REACH
+from tussock.signal.waveform import pulse_sigma_m
+
+__all__ = ["Drops", "Eye", "Profile", "air_of", "drops_of", "eye_of", "profile_of"]
+
+_QUANTILES = 129
+_RELIEF = 128
+_PIECES, _PIECE = 24, 0.5  # the continuum near the sensor: so many pieces of half a σ
+_STEP = 0.025  # [m] of the tables over the path
+_MOST_MEAN = 8.0  # drops of one kind that a pulse meets on average: fainter ones are left to the continuum
+_MARGIN = 3.0  # [σ of the noise] below the threshold an echo is seen once in 700
+_DIMMEST = 1e-3  # of a white wall: a single drop that a receiver without a sensitivity of its own still notices
+_DIMMEST_OF_ALL = 2e-5  # and a continuum
+
+
+class Eye(NamedTuple):
+    """What counts of a sensor."""
+
+    scale: float
+    """s₀ and n of its signal-to-noise ratio, and the threshold"""
+    exponent: float
+    threshold: float
+    sigma: float
+    """[m] of the pulse"""
+    separation: float
+    """[m] of two echoes nearer to each other the stronger stays"""
+    first: float
+    """[m] nearer than this nothing is seen"""
+    last: float
+    overlap: tuple[float, float]
+    """[m]"""
+    spot: tuple[float, float, float, float]
+    """as `Air.spot`"""
+    wavelength_nm: float
+
+    def area(self, path: FloatArray) -> FloatArray:
+        """of the spot [m²]"""
+        width, across, up, fill = self.spot
+        return np.asarray(fill * (width + across * path) * (width + up * path))
+
+    def sees(self, path: FloatArray) -> FloatArray:
+        """ξ: the share of the beam that the receiver sees."""
+        return np.clip((path - self.overlap[0]) / (self.overlap[1] - self.overlap[0]), 0.0, 1.0)
+
+    def least(self, path: FloatArray) -> FloatArray:
+        """The least energy at a path, of a white wall there, that may be noticed."""
+        if self.scale <= 0:
+            return np.full_like(path, _DIMMEST)
+        return np.asarray((self.threshold - _MARGIN) * path**self.exponent / self.scale)
+
+
+class Drops(NamedTuple):
+    """The drops of one kind that can be seen one by one."""
+
+    law: SizeLaw
+    mean: float
+    """of them in a pulse that goes on to the end"""
+    quantiles: FloatArray
+    """path [m] and least diameter [mm], shape (n, 2)"""
+    paths: FloatArray
+    """[m], and along them:"""
+    least_mm: FloatArray
+    """the least diameter"""
+
+
+class Profile(NamedTuple):
+    """What the continuum sends back."""
+
+    paths: FloatArray
+    """[m] at equal steps"""
+    per_metre: FloatArray
+    """πβ·ξ·e^(−2αr)/r²"""
+    kind: Kind
+    """what gives the most of it"""
+
+
+def air_of(now: WeatherNow, sensor: Sensor, origin: FloatArray, span: float) -> Air:
+    """The air for one sensor; ``origin`` is the tracer's zero [m], ``span`` the length of the frame [s]."""
+    eye = eye_of(sensor)
+    even = _even_air(now.particles, now.fine, eye, sensor.receiver.model == "echoes")
+    # Rows are those of the middle of the frame, and ray time starts with it.
+    rows = cloud_rows([row._replace(centre=row.centre - row.velocity * span / 2) for row in now.clouds], origin, span)
+    return even._replace(clouds=rows)
+
+
+def eye_of(sensor: Sensor) -> Eye:
+    """What counts of a sensor."""
+    receiver, beam = sensor.receiver, sensor.beam
+    across, up = beam.half_sizes
+    fill = 1.0 if beam.shape == "rectangle" else math.pi / 4
+    return Eye(
+        *sensitivity_of(sensor), receiver.threshold_snr, pulse_sigma_m(receiver.pulse_fwhm_ns),
+        receiver.min_separation_m, max(receiver.min_range_m, receiver.overlap_m[0], 0.05), receiver.max_range_m, receiver.overlap_m,
+        (beam.exit_mm * 1e-3, 2 * across, 2 * up, fill), sensor.wavelength_nm,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _even_air(particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], eye: Eye, echoes: bool) -> Air:
+    """What is everywhere; kept, because it is the same in every frame of weather that does not change."""
+    alpha = sum(law.extinction for law in particles) + sum(part.extinction for part in fine)
+    even = CLEAR._replace(
+        extinction=np.float32(alpha),
+        overlap_from=np.float32(eye.overlap[0]),
+        overlap_to=np.float32(eye.overlap[1]),
+        spot=_f4(np.array(eye.spot)),
+    )
+    if not echoes:
+        return even
+    drops = [found for law in particles if (found := drops_of(law, eye, alpha)).mean > 1e-6]
+    profile = profile_of(particles, fine, drops, eye, alpha)
+    return _with_soft(_with_drops(even, drops, eye), profile, eye)
+
+
+def drops_of(law: SizeLaw, eye: Eye, alpha: float) -> Drops:
+    """The drops of a law that can be seen one by one, in air of extinction ``alpha`` [1/m]."""
+    paths = np.arange(eye.first, eye.last + _STEP, _STEP)
+    with np.errstate(divide="ignore"):
+        # ρ·(π/4)D²/A·ξ·e^(−2αr) is the least energy that is noticed.
+        share = eye.least(paths) * np.exp(2 * alpha * paths) / (law.reflectivity(eye.wavelength_nm) * eye.sees(paths))
+    least = np.sqrt(share * eye.area(paths) * 4 / math.pi) * 1e3
+    low, high = 1.0, 1.0
+    while _cumulative(law, eye, paths, least * high)[-1] > _MOST_MEAN:
+        low, high = high, 2 * high
+    for _ in range(30 if high > 1 else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _cumulative(law, eye, paths, least * middle)[-1] > _MOST_MEAN else (low, middle)
+    least = least * high
+    number = _cumulative(law, eye, paths, least)
+    mean = float(number[-1])
+    at = np.interp(np.linspace(0, 1, _QUANTILES) * mean * (1 - 1e-6), number, paths)
+    return Drops(law, mean, np.stack([at, np.interp(at, paths, np.minimum(least, 1e6))], 1), paths, least)
+
+
+def _cumulative(law: SizeLaw, eye: Eye, paths: FloatArray, least: FloatArray) -> FloatArray:
+    """How many drops above the least diameter a pulse meets up to each path."""
+    density = eye.area(paths) * law.number * np.exp(-np.minimum(law.slope * least, 700.0))
+    return np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * _STEP)])
+
+
+def profile_of(
+    particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], drops: list[Drops], eye: Eye, alpha: float
+) -> Profile:
+    """What all that is not drawn one by one sends back, along the beam."""
+    step = eye.sigma / 32
+    count = int(min(40.0 * eye.sigma + 2.0, eye.last - eye.first) / step)
+    paths: FloatArray = eye.first + step * (np.arange(count, dtype=np.float64) + 0.5)
+    parts = {part.kind: np.full_like(paths, math.pi * part.backscatter) for part in fine}
+    for law in particles:
+        drawn = next((found for found in drops if found.law == law), None)
+        shadow = law.shadow_above(0.0) * np.ones_like(paths)
+        if drawn is not None:
+            shadow = shadow - law.shadow_above(np.interp(paths, drawn.paths, np.minimum(drawn.least_mm, 1e6)))
+        parts[law.kind] = law.reflectivity(eye.wavelength_nm) * shadow
+    way = eye.sees(paths) * np.exp(-2 * alpha * paths) / paths**2
+    total = sum(parts.values(), np.zeros_like(paths))
+    kind = max(parts, key=lambda one: float((parts[one] * way).sum()))
+    return Profile(paths, total * way, kind)
+
+
+def _with_drops(even: Air, drops: list[Drops], eye: Eye) -> Air:
+    if not drops:
+        return even
+    end = max(float(found.quantiles[-1, 0]) for found in drops)
+    laws = [
+        (found.law.kind, found.mean, math.exp(-found.mean), 1 / found.law.slope, found.law.reflectivity(eye.wavelength_nm))
+        for found in drops
+    ]  # fmt: skip
+    grid = np.linspace(0, end, _RELIEF)
+    depth = np.zeros(_RELIEF)
+    for found in drops:
+        shadow = found.law.shadow_above(np.minimum(found.least_mm, 1e4))
+        drawn = np.concatenate([[0.0], np.cumsum((shadow[1:] + shadow[:-1]) / 2 * _STEP)])
+        depth += Q_EXTINCTION * np.interp(grid, found.paths, drawn)
+    return even._replace(
+        places=_f4(np.stack([found.quantiles for found in drops])),
+        laws=_f4(np.array(laws)),
+        relief=_f4(np.exp(2 * depth)),
+        relief_step=np.float32(grid[1]),
+    )
+
+
+def _with_soft(air: Air, profile: Profile, eye: Eye) -> Air:
+    """The peak of the continuum's waveform, and the continuum near the sensor in pieces; nothing where it is not seen."""
+    path, peak = soft_peak(profile, eye.sigma)
+    least = float(eye.least(np.array([path]))[0]) if eye.scale > 0 else _DIMMEST_OF_ALL
+    if peak <= 0 or peak * path**2 < least:
+        return air
+    step = float(profile.paths[1] - profile.paths[0])
+    each = max(round(_PIECE * eye.sigma / step), 1)
+    pieces = min(_PIECES, len(profile.paths) // each)
+    energy = profile.per_metre[: pieces * each].reshape(pieces, each) * step
+    weight = np.maximum(energy.sum(1), 1e-30)
+    middles = (energy * profile.paths[: pieces * each].reshape(pieces, each)).sum(1) / weight
+    return air._replace(
+        soft=_f4(np.stack([middles, energy.sum(1)], 1)),
+        soft_kind=int(profile.kind),
+        soft_path=np.float32(path),
+        soft_peak=np.float32(peak),
+        soft_near=np.float32(path + max(float(REACH) * eye.sigma, eye.separation)),
+    )
+
+
+def soft_peak(profile: Profile, sigma: float) -> tuple[float, float]:
+    """Path [m] and height of the peak of the continuum's waveform."""
+    step = float(profile.paths[1] - profile.paths[0])
+    reach = int(6 * sigma / step)
+    pulse = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / sigma) ** 2)
+    waveform = np.convolve(profile.per_metre, pulse) * step  # entry i is the path of entry i − reach
+    top = int(np.argmax(waveform))
+    if waveform[top] <= 0 or not 0 < top < len(waveform) - 1:
+        return 0.0, 0.0
+    before, here, after = waveform[top - 1 : top + 2]
+    bend = before - 2 * here + after
+    off = 0.0 if bend >= 0 else 0.5 * (before - after) / bend
+    return float(profile.paths[0] + (top - reach + off) * step), float(here - 0.25 * (before - after) * off)
+
+
+def _f4(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """As kernels take it: all alike, so that they are compiled once."""
+    return np.ascontiguousarray(values, np.float32)

@@ -1,0 +1,176 @@
+"""What the air does to a pulse: drops that the beam meets, a continuum too fine to be told apart, clouds in its way.
+
+Everything is a share of what a white wall that fills the beam would send back from the same place.
+
+A drop of diameter D at r: ρ·(π/4)D²/A(r), A the area of the spot there, ρ that of its kind (`tussock.air.particles`).
+Drops are drawn only where they can be seen: those above a least diameter D₀(r), where the receiver begins to notice one.
+Their number is that of a Poisson process along the beam, their place is drawn by the inverse of its distribution
+function, and, because the law of sizes is exponential, D − D₀ has that same law again. All others are in the continuum,
+whose backscatter and extinction leave out exactly what was drawn, so the two join without a seam.
+
+A continuum of backscatter β sends back W(x) = ∫ πβ(r)·ξ(r)·e^(−2τ(r))/r²·exp(−(x − r)²/2σ²) dr, the integral over the
+pulse (Rasshofer et al. 2011); ξ, the overlap of beam and receiver, grows from 0 to 1 between two distances.
+
+A puff along a ray is again a Gaussian, so its optical depth is an error function.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.elementary import exponential, logarithm
+from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.randomness import uniform
+
+__all__ = [
+    "CLEAR", "MOST_DROPS", "Air", "Drop", "depth_before", "drawn_drop", "drop_count", "error_function", "overlap",
+    "relief_at", "return_per_metre", "spot_area",
+]  # fmt: skip
+
+MOST_DROPS = 24
+"""of one kind in one pulse"""
+_ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_ROOT_HALF, _ROOT_HALF_PI = np.float32(np.sqrt(0.5)), np.float32(np.sqrt(np.pi / 2))
+_QUARTER_PI_MM2 = np.float32(np.pi / 4 * 1e-6)
+_E = tuple(np.float32(a) for a in (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429))
+_E1, _E2, _E3, _E4, _E5 = _E
+_P = np.float32(0.3275911)
+
+
+class Air(NamedTuple):
+    """The air as a sensor meets it during one frame."""
+
+    soft: NDArray[np.float32]
+    """the continuum near the sensor in pieces: path [m] and energy, shape (k, 2); none where it is never seen"""
+    soft_kind: int
+    """what sends back the most there"""
+    soft_path: np.float32
+    """[m] where the continuum's waveform has its peak, and how high it is there"""
+    soft_peak: np.float32
+    soft_near: np.float32
+    """[m] things nearer than this have a part in that peak"""
+    places: NDArray[np.float32]
+    """drops: path [m] and least diameter [mm] by the quantile of their place, shape (kinds, quantiles, 2)"""
+    laws: NDArray[np.float32]
+    """drops: kind, mean number, its exp(−), 1/Λ [mm] and ρ, shape (kinds, 5)"""
+    relief: NDArray[np.float32]
+    """what drops that are drawn take off the extinction, as a factor, at equal steps of the path; none: no drops"""
+    relief_step: np.float32
+    """[m]"""
+    clouds: NDArray[np.float32]
+    """see `tussock.air.clouds.cloud_rows`, shape (n, 13)"""
+    extinction: np.float32
+    """α of all that is everywhere [1/m]"""
+    overlap_from: np.float32
+    """[m] where the receiver begins to see the beam, and where it sees all of it"""
+    overlap_to: np.float32
+    spot: NDArray[np.float32]
+    """of the beam: its width where it leaves [m], how width and height grow [m/m], area of a spot of 1 by 1"""
+
+
+CLEAR = Air(
+    np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 0, 2), np.float32), np.zeros((0, 5), np.float32),
+    np.zeros(0, np.float32), _ONE, np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, np.ones(4, np.float32),
+)  # fmt: skip
+"""nothing in it"""
+
+
+class Drop(NamedTuple):
+    """A drop or a flake that the beam meets."""
+
+    path: Real
+    """[m]"""
+    energy: Real
+    """what comes back of it"""
+    taken: Real
+    """share of the light that it takes, on both ways together"""
+
+
+@inline_kernel
+def overlap(air: Air, path: Real) -> Real:
+    """ξ at a path."""
+    return min(max((path - air.overlap_from) / (air.overlap_to - air.overlap_from), _ZERO), _ONE)
+
+
+@inline_kernel
+def spot_area(air: Air, path: Real) -> Real:
+    """[m²]"""
+    return air.spot[3] * (air.spot[0] + air.spot[1] * path) * (air.spot[0] + air.spot[2] * path)
+
+
+@inline_kernel
+def drop_count(u: Real, mean: Real, none: Real) -> int:
+    """A number of drops by the inverse of Poisson's distribution function; ``none`` is exp(−mean)."""
+    count, part, sum_ = 0, none, none
+    while u >= sum_ and count < MOST_DROPS:
+        count += 1
+        part *= mean / np.float32(count)
+        sum_ += part
+    return count
+
+
+@inline_kernel
+def drawn_drop(air: Air, kind: int, word0: Whole, word1: Whole) -> Drop:
+    """A drop of a kind (row of `Air.laws`), drawn from two random words."""
+    last = air.places.shape[1] - 1
+    at = uniform(word0) * np.float32(last)
+    low = min(int(at), last - 1)
+    share = at - np.float32(low)
+    path = air.places[kind, low, 0] + share * (air.places[kind, low + 1, 0] - air.places[kind, low, 0])
+    least = air.places[kind, low, 1] + share * (air.places[kind, low + 1, 1] - air.places[kind, low, 1])
+    diameter = least - logarithm(_ONE - uniform(word1)) * air.laws[kind, 3]
+    fills = min(_QUARTER_PI_MM2 * diameter * diameter / spot_area(air, path), _ONE)
+    way = overlap(air, path) * exponential(-_TWO * air.extinction * path) / (path * path)
+    return Drop(path, air.laws[kind, 4] * fills * way, min(np.float32(4.0) * fills, _ONE))
+
+
+@inline_kernel
+def relief_at(air: Air, path: Real) -> Real:
+    """What the extinction is too strong by, as a factor, where drops before ``path`` were drawn one by one."""
+    last = len(air.relief) - 1
+    at = min(path / air.relief_step, np.float32(last))
+    low = min(int(at), last - 1)
+    return air.relief[low] + (at - np.float32(low)) * (air.relief[low + 1] - air.relief[low])
+
+
+@inline_kernel
+def error_function(x: Real) -> Real:
+    """erf x to 2e-7 (Abramowitz and Stegun 1964, 7.1.26)."""
+    t = _ONE / (_ONE + _P * abs(x))
+    series = t * (_E1 + t * (_E2 + t * (_E3 + t * (_E4 + t * _E5))))
+    value = _ONE - series * exponential(-x * x)
+    return value if x >= _ZERO else -value
+
+
+@loop_kernel
+def depth_before(parts: Array, count: int, path: Real) -> Real:
+    """Optical depth of the clouds on a ray up to ``path``; a row of ``parts`` is box or puff, two paths or middle and s,
+    α and πβ."""
+    depth = _ZERO
+    for i in range(count):
+        if parts[i, 0] > _ZERO:
+            depth += parts[i, 3] * max(min(path, parts[i, 2]) - parts[i, 1], _ZERO)
+        else:
+            per = _ROOT_HALF / parts[i, 2]
+            passed = error_function((path - parts[i, 1]) * per) + error_function(parts[i, 1] * per)
+            depth += parts[i, 3] * parts[i, 2] * _ROOT_HALF_PI * max(passed, _ZERO)
+    return depth
+
+
+@loop_kernel
+def return_per_metre(air: Air, parts: Array, count: int, path: Real) -> Real:
+    """What the clouds on a ray send back from ``path``, a metre of them."""
+    scattered = _ZERO
+    for i in range(count):
+        if parts[i, 0] > _ZERO:
+            scattered += parts[i, 4] if parts[i, 1] <= path <= parts[i, 2] else _ZERO
+        else:
+            z = (path - parts[i, 1]) / parts[i, 2]
+            scattered += parts[i, 4] * exponential(np.float32(-0.5) * z * z)
+    if scattered <= _ZERO:
+        return _ZERO
+    through = depth_before(parts, count, path) + air.extinction * path
+    return scattered * overlap(air, path) * exponential(-_TWO * through) / (path * path)
