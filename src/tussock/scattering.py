@@ -26,7 +26,7 @@ from tussock.signal.waveform import pulse_sigma_m
 
 __all__ = ["Drops", "Eye", "Profile", "air_of", "drops_of", "eye_of", "profile_of"]
 
-_QUANTILES = 129
+_QUANTILES = 4097  # so many that the last one does not reach far beyond where drops can be seen
 _RELIEF = 128
 _PIECES, _PIECE = 24, 0.5  # the continuum near the sensor: so many pieces of half a σ
 _STEP = 0.025  # [m] of the tables over the path
@@ -128,7 +128,7 @@ def _even_air(particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], eye: 
         overlap_to=np.float32(eye.overlap[1]),
         spot=_f4(np.array(eye.spot)),
     )
-    if not echoes:
+    if not echoes or not (particles or fine):
         return even
     drops = [found for law in particles if (found := drops_of(law, eye, alpha)).mean > 1e-6]
     profile = profile_of(particles, fine, drops, eye, alpha)
@@ -138,10 +138,7 @@ def _even_air(particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], eye: 
 def drops_of(law: SizeLaw, eye: Eye, alpha: float) -> Drops:
     """The drops of a law that can be seen one by one, in air of extinction ``alpha`` [1/m]."""
     paths = np.arange(eye.first, eye.last + _STEP, _STEP)
-    with np.errstate(divide="ignore"):
-        # ρ·(π/4)D²/A·ξ·e^(−2αr) is the least energy that is noticed.
-        share = eye.least(paths) * np.exp(2 * alpha * paths) / (law.reflectivity(eye.wavelength_nm) * eye.sees(paths))
-    least = np.sqrt(share * eye.area(paths) * 4 / math.pi) * 1e3
+    least = _least_mm(law, eye, alpha, paths)
     low, high = 1.0, 1.0
     while _cumulative(law, eye, paths, least * high)[-1] > _MOST_MEAN:
         low, high = high, 2 * high
@@ -151,8 +148,17 @@ def drops_of(law: SizeLaw, eye: Eye, alpha: float) -> Drops:
     least = least * high
     number = _cumulative(law, eye, paths, least)
     mean = float(number[-1])
-    at = np.interp(np.linspace(0, 1, _QUANTILES) * mean * (1 - 1e-6), number, paths)
-    return Drops(law, mean, np.stack([at, np.interp(at, paths, np.minimum(least, 1e6))], 1), paths, least)
+    shares = np.linspace(0, 1, _QUANTILES)
+    shares[0], shares[-1] = 0.5 / _QUANTILES, 1 - 0.5 / _QUANTILES  # at the very ends the least diameter has no bounds
+    at = np.interp(shares * mean, number, paths)
+    return Drops(law, mean, np.stack([at, high * _least_mm(law, eye, alpha, at)], 1), paths, least)
+
+
+def _least_mm(law: SizeLaw, eye: Eye, alpha: float, paths: FloatArray) -> FloatArray:
+    """D₀ [mm]: ρ·(π/4)D²/A·ξ·e^(−2αr) of it is the least energy that is noticed."""
+    with np.errstate(divide="ignore"):
+        share = eye.least(paths) * np.exp(2 * alpha * paths) / (law.reflectivity(eye.wavelength_nm) * eye.sees(paths))
+    return np.asarray(np.sqrt(share * eye.area(paths) * 4 / math.pi) * 1e3)
 
 
 def _cumulative(law: SizeLaw, eye: Eye, paths: FloatArray, least: FloatArray) -> FloatArray:
@@ -192,15 +198,27 @@ def _with_drops(even: Air, drops: list[Drops], eye: Eye) -> Air:
     grid = np.linspace(0, end, _RELIEF)
     depth = np.zeros(_RELIEF)
     for found in drops:
-        shadow = found.law.shadow_above(np.minimum(found.least_mm, 1e4))
-        drawn = np.concatenate([[0.0], np.cumsum((shadow[1:] + shadow[:-1]) / 2 * _STEP)])
-        depth += Q_EXTINCTION * np.interp(grid, found.paths, drawn)
+        taken = _taken_per_metre(found, eye)
+        drawn = np.concatenate([[0.0], np.cumsum((taken[1:] + taken[:-1]) / 2 * _STEP)])
+        depth += np.interp(grid, found.paths, drawn) / 2
     return even._replace(
         places=_f4(np.stack([found.quantiles for found in drops])),
         laws=_f4(np.array(laws)),
         relief=_f4(np.exp(2 * depth)),
         relief_step=np.float32(grid[1]),
     )
+
+
+def _taken_per_metre(drops: Drops, eye: Eye) -> FloatArray:
+    """What drops that are drawn take on average of the light of a metre, both ways; none takes more than there is.
+
+    A drop takes 2Q times its share of the spot, up to all: ∫min(2Q·(π/4)D²/A, 1)·N(D)·A dD.
+    """
+    law, area = drops.law, eye.area(drops.paths)
+    least = np.minimum(drops.least_mm, 1e4)
+    all_of_it = np.maximum(np.sqrt(area / (math.pi / 4 * 2 * Q_EXTINCTION)) * 1e3, least)
+    partly = 2 * Q_EXTINCTION * (law.shadow_above(least) - law.shadow_above(all_of_it))
+    return np.asarray(partly + area * law.number * np.exp(-np.minimum(law.slope * all_of_it, 700.0)))
 
 
 def _with_soft(air: Air, profile: Profile, eye: Eye) -> Air:

@@ -1,0 +1,163 @@
+"""Rain and snow: extinction by the law of sizes, and single drops against an independent Monte Carlo of every drop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+import tussock
+from tussock.air.kinds import Kind
+from tussock.air.particles import (
+    DROP_REFLECTIVITY,
+    FLAKE_REFLECTIVITY,
+    carbonneau_extinction,
+    fall_speed,
+    rain_law,
+    snow_law,
+)  # fmt: skip
+from tussock.air.weather import Weather
+from tussock.listening import sensitivity_of
+
+SENSOR = tussock.load_sensor("vlp-16").with_(
+    **{"receiver.mode": "all", "receiver.max_returns": 12, "receiver.min_separation_m": 0.0, "beam.rays": 1, "receiver.pulse_fwhm_ns": 0.5,
+       "noise.false_alarms": 0.0, "noise.interference": 0.0, "noise.dropout": 0.0,
+       "receiver.detects": "10 % at 20 m with probability 0.9"}
+)  # fmt: skip
+
+
+def yard(distance: float, weather: Weather | None) -> tussock.Scene:
+    """A cylinder of wall around the sensor."""
+    scene = tussock.Scene("well")
+    grey = tussock.Material(name="grey", reflectance=0.5)
+    scene.add(tussock.cylinder(distance, 400.0, sides=96).painted(grey), name="wall", label="wall", position=(0, 0, 0))
+    scene.weather = weather
+    return scene
+
+
+@pytest.mark.parametrize("rate", [1.0, 10.0, 50.0])
+def test_extinction_is_the_integral_of_the_law(rate: float) -> None:
+    for law in (rain_law(rate), snow_law(rate)):
+        exact = quad(lambda d, law=law: 2 * math.pi / 4 * d * d * law.intercept * math.exp(-law.slope * d), 0, np.inf)[
+            0
+        ]
+        assert law.extinction == pytest.approx(exact * 1e-6, rel=1e-6)
+        part = quad(lambda d, law=law: math.pi / 4 * d * d * law.intercept * math.exp(-law.slope * d), 1.3, np.inf)[0]
+        assert float(law.shadow_above(1.3)) == pytest.approx(part * 1e-6, rel=1e-6)
+    assert rain_law(rate).extinction == pytest.approx(3.65e-4 * rate**0.63, rel=0.01)
+    # Measurements (Carbonneau) and theory agree within a factor of two; 0.01·R^0.6 would be 27 times too strong.
+    assert 0.5 < carbonneau_extinction(rate) / rain_law(rate).extinction < 2
+    assert 0.01 * rate**0.6 / rain_law(rate).extinction > 20
+
+
+def test_flakes_melt_to_gunn_and_marshalls_drops() -> None:
+    """The law of the flakes' own sizes holds as many as the law of the melted drops, and as much water."""
+    law, rate = snow_law(2.0, 0.1), 2.0
+    assert law.number == pytest.approx(3800 * rate**-0.87 / (2.55 * rate**-0.48))
+    water = quad(lambda d: math.pi / 6 * d**3 * 3800 * rate**-0.87 * math.exp(-2.55 * rate**-0.48 * d), 0, np.inf)[0]
+    flakes = quad(lambda d: 0.1 * math.pi / 6 * d**3 * law.intercept * math.exp(-law.slope * d), 0, np.inf)[0]
+    assert flakes == pytest.approx(water, rel=1e-6)
+
+
+def test_fall_speeds() -> None:
+    assert float(fall_speed(Kind.RAIN, 2.0)) == pytest.approx(6.5, abs=0.2)
+    assert 1.0 <= float(fall_speed(Kind.SNOW, 1.0)) <= 2.0
+
+
+def drops_one_by_one(law, rho: float, pulses: int, far: float, seed: int) -> np.ndarray:
+    """Paths of the drops that are seen, of every drop in the beams of so many pulses."""
+    rng = np.random.default_rng(seed)
+    receiver, beam = SENSOR.receiver, SENSOR.beam
+    near = max(receiver.min_range_m, receiver.overlap_m[0])
+    wide, high = (math.tan(g * 5e-4) * 2 for g in (beam.divergence_horizontal_mrad, beam.divergence_vertical_mrad))
+    fill = 1.0 if beam.shape == "rectangle" else math.pi / 4
+    leaves = beam.exit_mm * 1e-3
+
+    def area(r):
+        return fill * (leaves + wide * r) * (leaves + high * r)
+
+    # Drops fall anywhere in a cylinder as wide as the beam's end; those within the beam count.
+    count = rng.poisson(pulses * law.intercept / law.slope * area(far) * (far - near))
+    r = rng.uniform(near, far, count)
+    r = r[rng.uniform(0, area(far), count) < area(r)]
+    d = rng.exponential(1 / law.slope, len(r))
+    seen = np.clip((r - receiver.overlap_m[0]) / (receiver.overlap_m[1] - receiver.overlap_m[0]), 0, 1)
+    energy = rho * math.pi / 4 * (d * 1e-3) ** 2 / area(r) * seen * np.exp(-2 * law.extinction * r)
+    scale, exponent = sensitivity_of(SENSOR)
+    ratio = scale * energy / r**exponent + rng.standard_normal(len(r))
+    return r[ratio >= receiver.threshold_snr]
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("rain", 10.0), ("rain", 40.0), ("snow", 2.0)])
+def test_false_returns_agree_with_a_monte_carlo_of_every_drop(kind: str, rate: float) -> None:
+    weather = Weather(rain_mm_h=rate) if kind == "rain" else Weather(snow_mm_h=rate)
+    scene = yard(40.0, weather)
+    world = tussock.World(scene)
+    frames = [tussock.scan(world, SENSOR, seed=4, frame=n) for n in range(8)]
+    pulses = sum(frame.pulses for frame in frames)
+    ours = np.concatenate([frame.true_range[frame.label == scene.labels[kind]] for frame in frames])
+    law = rain_law(rate) if kind == "rain" else snow_law(rate)
+    rho = DROP_REFLECTIVITY[905.0] if kind == "rain" else FLAKE_REFLECTIVITY
+    many = pulses
+    theirs = drops_one_by_one(law, rho, many, 10.0, seed=7)
+    assert len(ours) > 3000
+    assert len(ours) / pulses == pytest.approx(len(theirs) / many, rel=0.05)
+    edges = np.quantile(theirs, np.linspace(0, 1, 7))
+    edges[0], edges[-1] = 0, 100
+    here, there = (np.histogram(one, edges)[0] / len(one) for one in (ours, theirs))
+    np.testing.assert_allclose(here, there, rtol=0.05 + 3 / math.sqrt(len(theirs) / 6))
+
+
+@pytest.mark.parametrize(("weather", "law"), [
+    (Weather(rain_mm_h=100.0, wet=0.0), rain_law(100.0)), (Weather(snow_mm_h=6.0), snow_law(6.0)),
+])  # fmt: skip
+def test_a_wall_behind_drops_is_dimmed_by_the_law(weather: Weather, law) -> None:
+    """Drops near by take their own shadow, the far ones an even share: together the integral of the law."""
+    distance = 25.0
+    dry, wet = (tussock.World(yard(distance, one)) for one in (None, weather))
+    wall = tussock.Scene().labels["wall"]
+    device = SENSOR.with_(
+        **{
+            "receiver.intensity_step": 0.0,
+            "receiver.intensity_ceiling": 0.0,
+            "receiver.ceiling_gain": 0.0,
+            "receiver.mode": "last",
+            "receiver.detects": "10 % at 200 m with probability 0.9",
+        }
+    )
+    sums = []
+    for world in (dry, wet):
+        frames = [tussock.scan(world, device, seed=1, frame=n) for n in range(4)]
+        level = [frame.intensity[(frame.label == wall) & (np.abs(frame.true_xyz[:, 2]) < 1)] for frame in frames]
+        sums.append(float(np.concatenate(level).sum()))  # a pulse whose wall is gone behind a flake counts as nothing
+    alpha = -math.log(sums[1] / sums[0]) / (2 * distance)
+    assert alpha == pytest.approx(law.extinction, rel=0.02)
+
+
+def test_more_rain_dims_as_the_law_says() -> None:
+    alphas = [Weather(rain_mm_h=rate).at(0.0).extinction for rate in (5.0, 10.0)]
+    assert alphas[1] / alphas[0] == pytest.approx(2**0.63, rel=1e-6)
+
+
+def test_nothing_falls_behind_a_wall_or_on_a_dry_day() -> None:
+    near = yard(2.0, Weather(rain_mm_h=80.0))
+    frame = tussock.scan(near, SENSOR, seed=1)
+    rain = frame.label == near.labels["rain"]
+    assert rain.sum() > 0
+    assert frame.true_range[rain].max() < 2.3
+    assert not (tussock.scan(yard(2.0, None), SENSOR, seed=1).label == near.labels["rain"]).any()
+
+
+def test_the_table_of_drops_is_mies() -> None:
+    """A few sizes at 1550 nm, where water absorbs and few sizes say enough."""
+    miepython = pytest.importorskip("miepython", reason="wants miepython: pip install tussock[test]")
+    disc = 4e-3 * np.sqrt((np.arange(6) + 0.5) / 6)
+    d = np.linspace(0.5, 2.5, 12)
+    found = []
+    for x in math.pi * d * 1e-3 / 1550e-9:
+        s1, s2 = miepython.S1_S2(complex(1.318, -1.1e-4), x, -np.cos(disc), norm="bohren")
+        found.append(float(np.mean((np.abs(s1) ** 2 + np.abs(s2) ** 2) / (2 * x * x))))
+    weights = d * d * np.exp(-rain_law(10.0).slope * d)
+    assert float(np.average(found, weights=weights)) == pytest.approx(DROP_REFLECTIVITY[1550.0], rel=0.35)
