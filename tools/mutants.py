@@ -6,13 +6,16 @@
 A seeded sample of changes to numbers, comparisons, signs, operators and conditions in signal, pulse, trace, wire and
 learn. It costs little, because
 
-- the tests asked are those that import the changed module, file by file until one notices;
 - nothing is compiled: kernels run as the Python they are (NUMBA_DISABLE_JIT=1), and the tests asked are those that pass
   so when nothing is changed and take no longer than a second;
+- each test of a room is run once to see which functions it calls; a mutant is shown only to tests that call its function,
+  those of its own test file first, then the quickest, until one notices;
 - tests are collected once; for every mutant the process forks, and the child changes the loaded module in place.
 
-What was found stands in ``notes.jsonl`` of ``--scratch`` and is not asked again. At the end: how many were caught, and the
-survivors, with the line and what became of it. A survivor may still be caught by tests that need compiled kernels.
+A test that fails is run again with nothing changed: only if it passes then was it the mutant that it noticed. Time is
+that of the processor, so a busy machine makes no test fail. What was found stands in ``notes.jsonl`` of ``--scratch`` and
+is not asked again. At the end: how many were caught, and the survivors, with the line. A survivor may still be caught by
+tests that need compiled kernels.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ import hashlib
 import json
 import os
 import random
-import re
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,22 +39,19 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
-    "signal": ["tests/unit/signal", "tests/physics"],
-    "pulse": ["tests/unit/pulse", "tests/unit/test_simulate.py", "tests/physics"],
-    "trace": ["tests/unit/trace", "tests/physics"],
-    "wire": ["tests/unit/wire", "tests/clients"],
-    "learn": ["tests/unit/learn", "tests/physics/test_volumes_in_the_way.py"],
+    "signal": ["tests/unit/signal", "tests/unit/pulse"],
+    "pulse": ["tests/unit/pulse"],
+    "trace": ["tests/unit/trace", "tests/unit/pulse"],
+    "wire": ["tests/unit/wire"],
+    "learn": ["tests/unit/learn"],
 }
 """folder of the package: the tests that must notice"""
-NOT = ["tests/physics/test_validate.py"]
-"""too slow to be asked about every mutant"""
-TOO_LONG = 1
-"""[s] a test that takes longer, uncompiled, when nothing is changed, is not asked"""
+TOO_LONG = 2.5
+"""[s of the processor] a test that takes longer, uncompiled, when nothing is changed, is not asked"""
 TOGETHER = 6.0
-"""[s] that the tests of one file asked about a mutant may take together when nothing is changed"""
-FILES_ASKED = 3
-TIMEOUT = 900.0
-"""[s] by the clock, for the tests of one file"""
+"""[s of the processor] that the tests asked about a mutant may take together when nothing is changed"""
+TIMEOUT = 600.0
+"""[s] by the clock, for a child: a mutant that waits for ever"""
 OPEN = {"survived", "not asked"}
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -69,6 +69,8 @@ class Mutant(NamedTuple):
     place: int
     line: int
     what: str
+    inside: str
+    """the function, or method with its class, that holds it; nothing if none does"""
 
     @property
     def name(self) -> str:
@@ -80,13 +82,22 @@ class Mutator(ast.NodeTransformer):
 
     def __init__(self, chosen: int | None = None) -> None:
         self.chosen, self.found = chosen, []
+        self.names: list[str] = []
 
     def _here(self, node: ast.AST, what: str) -> bool:
-        self.found.append((getattr(node, "lineno", 0), what))
+        self.found.append((getattr(node, "lineno", 0), what, ".".join(self.names)))
         return len(self.found) - 1 == self.chosen
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.names.append(node.name)
         node.body = [self.visit(part) for part in node.body]  # not its annotations, decorators and defaults
+        self.names.pop()
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.names.append(node.name)
+        node.body = [self.visit(part) for part in node.body]
+        self.names.pop()
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -144,7 +155,7 @@ def mutants_of(package: Path, rooms: list[str]) -> list[Mutant]:
             counter = Mutator()
             counter.visit(ast.parse(file.read_text(encoding="utf-8")))
             name, digest = file.relative_to(package).as_posix(), digest_of(file)
-            found += [Mutant(name, digest, place, line, what) for place, (line, what) in enumerate(counter.found)]
+            found += [Mutant(name, digest, place, *rest) for place, rest in enumerate(counter.found)]
     return found
 
 
@@ -162,10 +173,19 @@ def sample(package: Path, rooms: list[str], count: int, seed: int) -> list[Mutan
     return chosen
 
 
-class Told(NamedTuple):
-    """What a run of tests told: what passed, with its seconds of the processor, and what did not."""
+class Test(NamedTuple):
+    """What is known of a test that passes when nothing is changed."""
 
-    passed: dict[str, float]
+    seconds: float
+    """of the processor"""
+    calls: list[str]
+    """functions of the package, as ``file::name``"""
+
+
+class Told(NamedTuple):
+    """What a run of tests told: what passed, and the first that did not."""
+
+    passed: dict[str, Test]
     failed: list[str]
 
 
@@ -174,6 +194,12 @@ class Asking:
 
     def __init__(self, laboratory: Laboratory) -> None:
         self.laboratory = laboratory
+
+    def pytest_configure(self) -> None:
+        from hypothesis import settings  # once pytest has begun: it wants to rewrite its plugin
+
+        settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=20)
+        settings.load_profile("mutants")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for item in session.items:
@@ -184,39 +210,62 @@ class Asking:
 
 class _Listening:
     def __init__(self) -> None:
-        self.told = Told({}, [])
+        self.passed, self.failed = False, False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
-            self.told.passed[report.nodeid] = 0.0
-        elif not report.passed:
-            self.told.failed.append(report.nodeid)
+        self.passed |= report.when == "call" and report.passed
+        self.failed |= report.failed
 
 
-def run_items(items: list[pytest.Item], limit: float, stop_at_failure: bool) -> Told:
-    """Run tests here; one that takes longer than ``limit`` [s] of the processor has failed."""
+def run_item(item: pytest.Item, limit: float) -> tuple[bool, bool]:
+    """Run a test here, whether it passed and whether it failed; one that takes longer than ``limit`` [s] has failed."""
 
     def late(*_: object) -> None:
         raise TimeoutError("too long")
 
     listening = _Listening()
-    items[0].config.pluginmanager.register(listening)
+    item.config.pluginmanager.register(listening)
     signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, limit, 2.0)  # again, in case somebody swallows the first
+    try:
+        # Nothing is kept for the next one: fixtures of a module are made anew.
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    except TimeoutError:
+        listening.failed = True
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        item.config.pluginmanager.unregister(listening)
+    return listening.passed, listening.failed
+
+
+def look_at(items: list[pytest.Item], package: str) -> dict[str, Test]:
+    """Run tests unchanged: those that pass, with what they call."""
+    calls: set[Any] = set()
+    add = calls.add
+
+    def called(frame: Any, event: str, arg: object) -> None:
+        add(frame.f_code)
+
+    found = {}
     for item in items:
+        calls.clear()
         begin = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, limit)
+        threading.settrace(called)
+        sys.settrace(called)
         try:
-            # Nothing is kept for the next one: fixtures of a module are made anew.
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        except TimeoutError:
-            listening.told.failed.append(item.nodeid)
+            passed, failed = run_item(item, TOO_LONG)
         finally:
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
-        if item.nodeid in listening.told.passed:
-            listening.told.passed[item.nodeid] = time.process_time() - begin
-        if stop_at_failure and listening.told.failed:
-            break
-    return listening.told
+            sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type]
+        if passed and not failed:
+            seconds = time.process_time() - begin
+            mine = [code for code in list(calls) if code.co_filename.startswith(package)]
+            names = {
+                f"{code.co_filename.removeprefix(package)}::{code.co_qualname.replace('.<locals>', '')}"
+                for code in mine
+            }
+            found[item.nodeid] = Test(round(seconds, 3), sorted(names))
+    return found
 
 
 def in_a_child(work: Callable[[], object], timeout: float) -> Any:
@@ -284,89 +333,93 @@ def put_in(mutant: Mutant, package: Path) -> None:
 
 
 class Laboratory:
-    """The tests, loaded once and uncompiled, and what is known of mutants."""
+    """The tests, loaded once and uncompiled, and what is known of them and of mutants."""
 
     def __init__(self, scratch: Path, chosen: list[Mutant], again: bool) -> None:
         self.scratch, self.chosen, self.again = scratch, chosen, again
         self.items: dict[str, list[pytest.Item]] = {}
-        self.quick = _loaded(scratch / "quick.json")
-        """a test file: the tests that pass in it when nothing is changed, with their seconds"""
+        self.tests: dict[str, Test] = {}
         notes = scratch / "notes.jsonl"
         lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
         self.notes = {entry["name"]: entry["verdict"] for entry in map(json.loads, lines)}
 
     def work(self) -> None:
-        """Ask about every mutant that nothing is known of."""
+        """Look at every test, then ask about every mutant that nothing is known of."""
+        self._look()
         for number, mutant in enumerate(self.chosen, 1):
             known = self.notes.get(mutant.name)
             if known is None or (self.again and known in OPEN):
-                self.notes[mutant.name] = self.verdict(mutant)
-                entry = {"name": mutant.name, **mutant._asdict(), "verdict": self.notes[mutant.name]}
+                verdict, why = self.verdict(mutant)
+                self.notes[mutant.name] = verdict
+                entry = {"name": mutant.name, **mutant._asdict(), "verdict": verdict, "why": why}
                 with (self.scratch / "notes.jsonl").open("a", encoding="utf-8") as file:
                     file.write(json.dumps(entry) + "\n")
             said = f"{number}/{len(self.chosen)} {self.notes[mutant.name]:9} {mutant.file}:{mutant.line} {mutant.what}"
             print(said, file=sys.__stderr__, flush=True)
 
-    def verdict(self, mutant: Mutant) -> str:
-        """``caught`` (by a failure), ``timeout`` (which is caught, too), ``survived``, or ``not asked``."""
-        asked = False
-        for name in tests_of(mutant.file):
-            items = self.quick_tests(name)
-            if not items:
-                continue
-            asked = True
+    def _look(self) -> None:
+        store = self.scratch / "tests.json"
+        known = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+        for name, items in self.items.items():
+            key = f"{name}@{digest_of(ROOT / name)}"
+            if key not in known:
+                known[key] = in_a_child(lambda items=items: look_at(items, f"{ROOT}/src/tussock/"), TIMEOUT) or {}
+                store.write_text(json.dumps(known), encoding="utf-8")
+                print(f"looked at {name}: {len(known[key])} of {len(items)}", file=sys.__stderr__, flush=True)
+            self.tests |= {test: Test(*of) for test, of in known[key].items()}
 
-            def ask(items: list[pytest.Item] = items) -> Told | str:
+    def verdict(self, mutant: Mutant) -> tuple[str, str]:
+        """``caught`` and by what, ``timeout`` (caught, too: it ran for ever), ``survived``, or ``not asked``."""
+        asked = self.asked(mutant)
+        while asked:
+
+            def ask(items: list[pytest.Item] = asked) -> str | int:
                 try:
                     put_in(mutant, ROOT / "src" / "tussock")
                 except Exception:
-                    return "caught"
-                return run_items(items, 10 * TOO_LONG, True)
+                    return "not loaded"
+                for number, item in enumerate(items):
+                    if run_item(item, 2.0 + 5.0 * self.tests[item.nodeid].seconds)[1]:
+                        return number
+                return "all passed"
 
             told = in_a_child(ask, TIMEOUT)
             if told is None:
-                return "timeout"
-            if told == "caught" or told[1]:
-                return "caught"
-        return "survived" if asked else "not asked"
+                return "timeout", ""
+            if told == "all passed":
+                return "survived", ""
+            if told == "not loaded":
+                return "caught", told
+            blamed = asked[told]
+            seconds = self.tests[blamed.nodeid].seconds
+            if in_a_child(lambda blamed=blamed, seconds=seconds: run_item(blamed, 2.0 + 5.0 * seconds), TIMEOUT) == [
+                True,
+                False,
+            ]:
+                return "caught", blamed.nodeid
+            print(f"fails unchanged: {blamed.nodeid}", file=sys.__stderr__, flush=True)
+            del self.tests[blamed.nodeid]
+            asked = asked[told + 1 :]
+        return "not asked", ""
 
-    def quick_tests(self, test_file: str) -> list[pytest.Item]:
-        """The tests of a file that can be asked uncompiled, quickest first, as many as may be asked together."""
-        key = f"{test_file}@{digest_of(ROOT / test_file)}"
-        items = self.items.get(test_file, [])
-        if key not in self.quick and items:
-            told = in_a_child(lambda: run_items(items, TOO_LONG, False), TIMEOUT)
-            self.quick[key] = told[0] if told else {}
-            (self.scratch / "quick.json").write_text(json.dumps(self.quick), encoding="utf-8")
-        seconds = self.quick.get(key, {})
+    def asked(self, mutant: Mutant) -> list[pytest.Item]:
+        """The tests that call a mutant's function: of its own test file first, then quickest first."""
+        place = f"{mutant.file}::{mutant.inside}"
+        within = f"{place}." if mutant.inside else place
+        found = []
+        for name, items in self.items.items():
+            own = Path(name).stem == f"test_{Path(mutant.file).stem}"
+            for item in items:
+                test = self.tests.get(item.nodeid)
+                if test and any(one == place or one.startswith(within) for one in test.calls):
+                    found.append((not own, test.seconds, item.nodeid, item))
         chosen, together = [], 0.0
-        for item in sorted((item for item in items if item.nodeid in seconds), key=lambda one: seconds[one.nodeid]):
-            together += seconds[item.nodeid]
-            if together > TOGETHER:
+        for _, seconds, _, item in sorted(found, key=lambda one: one[:3]):
+            together += seconds
+            if chosen and together > TOGETHER:
                 break
             chosen.append(item)
         return chosen
-
-
-def _loaded(file: Path) -> dict[str, dict[str, float]]:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-
-
-def tests_of(file: str) -> list[str]:
-    """The test files that name a module or what it offers most, those of its own room first."""
-    room, text = file.partition("/")[0], (ROOT / "src" / "tussock" / file).read_text(encoding="utf-8")
-    module = "tussock." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    listed = re.search(r"__all__ = \[(.*?)\]", text, re.DOTALL)
-    names = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
-    ranked = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-        score = 4 * len(re.findall(rf"\b{re.escape(module)}\b", text))
-        score += sum(bool(re.search(rf"\b{public}\b", text)) for public in names)
-        score += 2 * (path.stem == f"test_{Path(file).stem}")
-        if score and name not in NOT:
-            ranked.append((not name.startswith(tuple(ROOMS[room])), -score, name))
-    return [name for *_, name in sorted(ranked)][:FILES_ASKED]
 
 
 def main() -> None:
@@ -383,9 +436,9 @@ def main() -> None:
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "src"))
     os.environ |= {"PYTHONPATH": str(ROOT / "src"), "NUMBA_DISABLE_JIT": "1"}
-    files = sorted({name for mutant in chosen for name in tests_of(mutant.file)})
+    folders = sorted({folder for room in given.only or ROOMS for folder in ROOMS[room]})
     words = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
-    pytest.main([*words, *files], plugins=[Asking(laboratory)])
+    pytest.main([*words, *folders], plugins=[Asking(laboratory)])
     survivors = [mutant for mutant in chosen if laboratory.notes.get(mutant.name, "not asked") in OPEN]
     caught = len(chosen) - len(survivors)
     print(f"caught {caught} of {len(chosen)}: {100 * caught / max(len(chosen), 1):.1f} %")

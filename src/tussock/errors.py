@@ -32,7 +32,14 @@ NOT_GIVEN = _NotGiven.NOT_GIVEN
 
 
 class TussockError(Exception):
-    """Base of every error that Tussock raises on purpose; its text is one line, fit to be shown as it is."""
+    """Base of every error that Tussock raises on purpose; its text is one line, fit to be shown as it is.
+
+    >>> try:
+    ...     sensor = tussock.load_sensor("vlp-17")
+    ... except tussock.TussockError as error:
+    ...     print("vlp-16" in str(error))
+    True
+    """
 
 
 class TussockWarning(UserWarning):
@@ -43,6 +50,12 @@ class InputError(TussockError):
     """Something the user gave cannot be used: a file, a setting, an array.
 
     Its text is ``source: field: rule, got given; remedy``, as far as these are known; each is an attribute too.
+
+    >>> try:
+    ...     tussock.box((1, -1, 1))
+    ... except tussock.InputError as error:
+    ...     print(type(error).__name__)
+    InputError
     """
 
     def __init__(
@@ -78,11 +91,24 @@ class InputError(TussockError):
 
 
 class OutputError(TussockError):
-    """A result cannot be written: it exists already, the folder is closed, the disk is full."""
+    """A result cannot be written: it exists already, the folder is closed, the disk is full.
+
+    >>> from pathlib import Path
+    >>> _ = Path("taken.png").write_text("something")
+    >>> try:
+    ...     tussock.save_image(np.zeros((2, 2), np.uint8), "taken.png")
+    ... except tussock.OutputError:
+    ...     print("nothing was overwritten")
+    nothing was overwritten
+    """
 
 
 class TraceError(TussockError):
-    """The ray tracer refused: its library is missing, or it reported an error."""
+    """The ray tracer refused: its library is missing, or it reported an error.
+
+    >>> issubclass(tussock.TraceError, tussock.TussockError)
+    True
+    """
 
 
 def shorten(given: object, limit: int = 80) -> str:

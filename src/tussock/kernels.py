@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -132,8 +133,12 @@ def _itself(value: Any) -> Any:
 borrowed: Any = _itself if INTERPRETED else _borrow
 
 
-def _loader(kind: Any) -> Any:
+def _loader(kind: Any, plain: Any) -> Any:
     """A function of kernels that reads one number of a type out of memory, ``index`` numbers after an address."""
+    if INTERPRETED:
+        return lambda address, index: np.dtype(plain).type(
+            plain.from_address(int(address) + int(index) * ctypes.sizeof(plain)).value
+        )
 
     @intrinsic
     def load(typing_context: Any, address: Any, index: Any) -> Any:
@@ -146,8 +151,8 @@ def _loader(kind: Any) -> Any:
     return load
 
 
-float32_at: Any = _loader(types.float32)
-uint32_at: Any = _loader(types.uint32)
+float32_at: Any = _loader(types.float32, ctypes.c_float)
+uint32_at: Any = _loader(types.uint32, ctypes.c_uint32)
 
 
 def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:

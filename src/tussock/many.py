@@ -29,7 +29,14 @@ _SPEEDS = ("true_speed", "speed")
 
 @dataclass(frozen=True, repr=False)
 class ManyFrames:
-    """The frames of many sensors, one after the other in the same columns."""
+    """The frames of many sensors, one after the other in the same columns.
+
+    >>> room = tussock.Scene("room")
+    >>> walls = room.add(tussock.box((20, 20, 10)), name="walls")
+    >>> frames = tussock.scan_many(room, tussock.load_sensor("vlp-16"), [tussock.Pose(), tussock.Pose.at(1, 0, 0)])
+    >>> len(frames), len(frames.frame(1)) == frames.starts[2] - frames.starts[1]
+    (2, True)
+    """
 
     columns: Mapping[str, Any]
     """by name, see `tussock.Frame`: NumPy arrays, or arrays on the graphics processor that PyTorch (`torch.as_tensor`)
@@ -69,6 +76,14 @@ def scan_many(
 
     Sensor by sensor the same as `tussock.scan` with that pose and that seed. On a graphics processor (``on="gpu"``) all
     of them are one launch, and their columns stay there.
+
+    >>> room = tussock.Scene("room")
+    >>> walls = room.add(tussock.box((20, 20, 10)), name="walls")
+    >>> poses = [tussock.Pose(), tussock.Pose.at(1, 0, 0)]
+    >>> frames = tussock.scan_many(room, tussock.load_sensor("vlp-16"), poses, seeds=[1, 2])
+    >>> alone = tussock.scan(room, tussock.load_sensor("vlp-16"), poses[1], seed=2)
+    >>> frames.frame(1).identical(alone)
+    True
     """
     world = scene if isinstance(scene, World) else World(scene)
     if len(poses) == 0:

@@ -52,7 +52,15 @@ _PIECE = 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Packed(Shown):
-    """What a pack holds."""
+    """What a pack holds.
+
+    >>> from pathlib import Path
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> tussock.save_pack(scene, Path("wall.tussock"), seed=7)
+    >>> tussock.load_pack(Path("wall.tussock")).scene.name
+    'wall'
+    """
 
     scene: Scene
     sensor: Sensor | None
@@ -70,7 +78,13 @@ def save_pack(
     seed: int = 0,
     force: bool = False,
 ) -> None:
-    """Write ``scene``, and where given the sensor, its pose or trajectory and the seed, to one file."""
+    """Write ``scene``, and where given the sensor, its pose or trajectory and the seed, to one file.
+
+    >>> from pathlib import Path
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> tussock.save_pack(scene, Path("wall.tussock"), sensor=tussock.load_sensor("vlp-16"))
+    """
     path = Path(path)
     if path.suffix.lower() != ".tussock":
         raise OutputError(f"{path}: a pack ends in .tussock; name it {path.with_suffix('.tussock').name}")
@@ -103,7 +117,16 @@ def save_pack(
 
 
 def unpack(path: Path | str, folder: Path | str, *, force: bool = False) -> list[Path]:
-    """Write the contents of a pack into ``folder`` (new, or empty, unless ``force``); returns the files."""
+    """Write the contents of a pack into ``folder`` (new, or empty, unless ``force``); returns the files.
+
+    >>> from pathlib import Path
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> tussock.save_pack(scene, Path("wall.tussock"))
+    >>> _ = tussock.unpack(Path("wall.tussock"), Path("wall"))
+    >>> Path("wall").is_dir()
+    True
+    """
     path, folder = Path(path), Path(folder)
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
@@ -129,7 +152,15 @@ def unpack(path: Path | str, folder: Path | str, *, force: bool = False) -> list
 
 
 def load_pack(path: Path | str) -> Packed:
-    """Read a pack without leaving files behind."""
+    """Read a pack without leaving files behind.
+
+    >>> from pathlib import Path
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> tussock.save_pack(scene, Path("wall.tussock"), seed=7)
+    >>> tussock.load_pack(Path("wall.tussock")).seed
+    7
+    """
     path = Path(path)
     with _opened(path) as archive:
         manifest = _checked(archive, path)

@@ -31,7 +31,12 @@ _CSV = ("time_s", *_TUM[1:], *_ANGLES)
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """One placement in space: ``x_world = rotation @ x_body + position``."""
+    """One placement in space: ``x_world = rotation @ x_body + position``.
+
+    >>> pose = tussock.Pose.at(1, 2, 3, yaw=np.pi / 2)
+    >>> pose.apply([[1.0, 0.0, 0.0]]).round(6).tolist()
+    [[1.0, 3.0, 3.0]]
+    """
 
     position: FloatArray = field(default_factory=lambda: np.zeros(3))
     """[m], world, shape (3,)"""
@@ -100,7 +105,12 @@ class Pose:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(Shown):
-    """Poses with times; before the first and after the last the body stands still."""
+    """Poses with times; before the first and after the last the body stands still.
+
+    >>> way = tussock.Trajectory.through([0, 2], [tussock.Pose.at(0), tussock.Pose.at(10)])
+    >>> float(way.pose(1.0).position[0])
+    5.0
+    """
 
     times: FloatArray
     """[s], strictly increasing, shape (n,)"""

@@ -43,7 +43,14 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What is scanned, and where the frames go: ``out`` gives folder, name and format."""
+    """What is scanned, and where the frames go: ``out`` gives folder, name and format.
+
+    >>> from pathlib import Path
+    >>> scene, sensor = tussock.Scene("nothing"), tussock.load_sensor("vlp-16")
+    >>> run = tussock.Run(scene, sensor, tussock.Pose.at(0, 0, 1), Path("f.npz"), start=0.0, end=0.3)
+    >>> len(run.files)
+    3
+    """
 
     scene: Scene
     sensor: Sensor

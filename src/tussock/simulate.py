@@ -71,6 +71,12 @@ def scan(
     or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). ``epoch`` [s] is when frame 0 starts: a UNIX time, where
     poses and motions are in UNIX time; chance and firings are those of the frame's number, whenever it starts. Hand over a `World` instead of a `Scene` to scan many
     times without building it again.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1), seed=1)
+    >>> bool((frame.object_id[frame.hit] == wall.id).all())
+    True
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
@@ -192,7 +198,12 @@ def scan_range(
     scene: Scene | World, sensor: Sensor, pose: Pose | Trajectory | None = None, *, start: float = 0.0, end: float,
     epoch: float = 0.0, **options: Any,
 ) -> Iterator[Frame]:  # fmt: skip
-    """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`."""
+    """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`.
+
+    >>> world, sensor = tussock.World(tussock.Scene("nothing")), tussock.load_sensor("vlp-16")
+    >>> len(list(tussock.scan_range(world, sensor, start=0.0, end=0.3)))
+    3
+    """
     world = scene if isinstance(scene, World) else World(scene)
     for frame in frames_between(sensor, start, end, epoch=epoch):
         yield scan(world, sensor, pose, frame=frame, epoch=epoch, **options)

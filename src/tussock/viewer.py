@@ -32,7 +32,12 @@ _MOST_TRIANGLES, _MOST_OF_AN_OBJECT = 1_200_000, 400_000
 
 
 class Viewer:
-    """A page at `url` that shows frames until `stop`."""
+    """A page at `url` that shows frames until `stop`.
+
+    >>> viewer = tussock.Viewer(frames, port=0)  # doctest: +SKIP
+    >>> viewer.url  # doctest: +SKIP
+    'http://127.0.0.1:41235'
+    """
 
     def __init__(
         self,

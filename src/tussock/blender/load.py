@@ -42,7 +42,11 @@ _CAMERA_TO_SENSOR = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0
 
 @dataclass(frozen=True)
 class BlendSensor:
-    """A camera that stands for a sensor."""
+    """A camera that stands for a sensor.
+
+    >>> [sensor.name for sensor in tussock.load_blend("yard.blend").sensors]  # doctest: +SKIP
+    ['front']
+    """
 
     name: str
     sensor: Sensor
@@ -51,7 +55,10 @@ class BlendSensor:
 
 @dataclass(frozen=True)
 class Blend:
-    """What a .blend holds."""
+    """What a .blend holds.
+
+    >>> blend = tussock.load_blend("yard.blend")  # doctest: +SKIP
+    """
 
     scene: Scene
     sensors: list[BlendSensor]
@@ -60,7 +67,10 @@ class Blend:
 
 
 def load_blend(path: Path | str) -> Blend:
-    """Read a .blend through Blender."""
+    """Read a .blend through Blender.
+
+    >>> scene = tussock.load_blend("yard.blend").scene  # doctest: +SKIP
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError("no such file", source=path)

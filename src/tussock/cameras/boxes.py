@@ -43,7 +43,15 @@ Region = tuple[int, int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """One thing in an image."""
+    """One thing in an image.
+
+    >>> wall = tussock.Scene("wall")
+    >>> thing = wall.add(tussock.box((1, 1, 1)), name="crate", position=(5, 0, 0))
+    >>> view = tussock.look(wall, tussock.Camera(width=40, height=30))
+    >>> box, = tussock.boxes_in(view, tussock.World(wall))
+    >>> box.name, box.occlusion
+    ('crate', 0.0)
+    """
 
     name: str
     label: str
@@ -87,6 +95,14 @@ def boxes_in(
     """The boxes of the things in ``view``, nearest first; ``pose`` is what the view was looked at with.
 
     ``of`` names labels or objects; all things if not given.
+
+    >>> scene = tussock.Scene("two crates")
+    >>> near = scene.add(tussock.box((1, 1, 1)), name="near", position=(5, -1, 0))
+    >>> far = scene.add(tussock.box((1, 1, 1)), name="far", position=(9, 1, 0))
+    >>> world = tussock.World(scene)
+    >>> view = tussock.look(world, tussock.Camera(width=80, height=60))
+    >>> [box.name for box in tussock.boxes_in(view, world)]
+    ['near', 'far']
     """
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or view.pose)
     viewing = viewing_of(view.camera, path, view.time, world.origin)

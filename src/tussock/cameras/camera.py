@@ -33,6 +33,13 @@ AnyLens = Annotated[Pinhole | Fisheye | Equirectangular | Orthographic, Field(di
 
 
 class Camera(Shown, Settings):
+    """A lens, a shutter and an image of so many pixels.
+
+    >>> camera = tussock.Camera(width=640, height=480, lens=tussock.Pinhole(horizontal_fov_deg=90))
+    >>> camera.project([[10.0, 0.0, 0.0]]).shape
+    (1, 2)
+    """
+
     name: str = "camera"
     description: str = ""
     width: Pixels
@@ -113,7 +120,13 @@ class Camera(Shown, Settings):
 
 
 def load_camera(path: Path | str) -> Camera:
-    """Read a camera file (TOML); without a name it is called after the file."""
+    """Read a camera file (TOML); without a name it is called after the file.
+
+    >>> from pathlib import Path
+    >>> _ = Path("front.toml").write_text("width = 640\\nheight = 480\\n")
+    >>> tussock.load_camera("front.toml").name
+    'front'
+    """
     path = Path(path)
     table = read_toml(path)
     return Camera.parse({"name": path.stem} | table, str(path))

@@ -35,6 +35,12 @@ _STEPS = 16384  # entries of the table of the sRGB function: at least 5 a grey l
 
 
 class Development(Settings):
+    """How light becomes the numbers of a picture.
+
+    >>> tussock.Development(exposure_ev=1.0, read_noise=0.01).exposure_ev
+    1.0
+    """
+
     exposure_ev: Annotated[float, Field(ge=-20, le=20)] = 0.5
     """stops: +1 doubles the light"""
     blur_px: Annotated[float, Field(ge=0, le=100)] = 0.0

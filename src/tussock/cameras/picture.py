@@ -15,7 +15,13 @@ __all__ = ["Picture"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture(Shot):
-    """What the camera saw, in colour."""
+    """What the camera saw, in colour.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> tussock.render(scene, tussock.Camera(width=16, height=8, samples=1)).rgb.shape
+    (8, 16, 3)
+    """
 
     rgb: NDArray[np.uint8]
     """developed, sRGB, shape (height, width, 3)"""

@@ -48,6 +48,12 @@ def look(
 
     ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is
     quicker. Hand over a `World` instead of a `Scene` to look many times without building it again.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5.5, 0, 0))
+    >>> view = tussock.look(scene, tussock.Camera(width=16, height=8))
+    >>> float(view.depth[4, 8].round(3))
+    5.0
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
@@ -84,7 +90,13 @@ def render(
     shadows: bool = True,
     threads: int | None = None,
 ) -> Picture:
-    """Take a colour picture; arguments as for `look`. The same seed gives the same bytes whatever the ``threads``."""
+    """Take a colour picture; arguments as for `look`. The same seed gives the same bytes whatever the ``threads``.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> picture = tussock.render(scene, tussock.Camera(width=16, height=8, samples=1), light=tussock.Light(clouds=0))
+    >>> tussock.save_image(picture.rgb, "wall.png")
+    """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
     light = light or Light()

@@ -21,6 +21,13 @@ Duration = Annotated[float, Field(ge=0.0, le=3600.0)]
 
 
 class Shutter(Settings):
+    """When the rows of an image are exposed.
+
+    >>> rolling = tussock.Shutter(kind="rolling", readout_s=0.02, exposure_s=0.005)
+    >>> round(rolling.duration, 6)
+    0.025
+    """
+
     kind: Literal["global", "rolling"] = "global"
     readout_s: Duration = 0.0
     """from the opening of the first row to that of the row after the last; for a rolling shutter"""

@@ -20,7 +20,14 @@ __all__ = ["View"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View(Shot):
-    """Images of shape (height, width), one value a pixel's middle."""
+    """Images of shape (height, width), one value a pixel's middle.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> view = tussock.look(scene, tussock.Camera(width=16, height=8))
+    >>> bool((view.object_id[4] == wall.id).all())
+    True
+    """
 
     range: NDArray[np.float32]
     """[m] along the ray, infinite where nothing is"""

@@ -35,6 +35,13 @@ def open_recordings(
     KITTI data set.
 
     ``model`` and ``unit`` are those of `tussock.wire.read_firings`; what a capture lacks is told to ``say``.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> tussock.save_frame(frame, "wall.npz")
+    >>> len(tussock.open_recordings(["wall.npz"]))
+    1
     """
     frames: list[Frame] = []
     for path in map(Path, [paths] if isinstance(paths, Path | str) else paths):

@@ -27,7 +27,11 @@ Layout = Literal["odometry", "raw"]
 
 @dataclass(frozen=True)
 class Written:
-    """What `write_dataset` did."""
+    """What `write_dataset` did.
+
+    >>> tussock.write_dataset(rig, scene, "kitti", end=1.0).moments  # doctest: +SKIP
+    10
+    """
 
     moments: int
     made: int
@@ -55,6 +59,10 @@ def write_dataset(
     Moments that are there already, made with the same settings, are kept and not made again; so a run that was
     stopped goes on where it was, and a later ``end`` adds to it. ``force`` begins anew. ``on_moment`` is told how
     many of how many are finished.
+
+    >>> rig = tussock.load_rig("rig.toml")  # doctest: +SKIP
+    >>> tussock.write_dataset(rig, tussock.ready_scene("yard"), "kitti", end=1.0).made  # doctest: +SKIP
+    10
     """
     folder, seed = Path(out), check_seed(seed)
     kitti = KittiRig.of(rig, lidar=lidar, cameras=cameras)

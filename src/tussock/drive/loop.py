@@ -71,7 +71,12 @@ class Watcher(Protocol):
 
 @dataclass
 class DriveResult:
-    """All that came of a drive."""
+    """All that came of a drive.
+
+    >>> result = tussock.drive_to(scene, sensor, (20, 20))  # doctest: +SKIP
+    >>> result.metrics.success  # doctest: +SKIP
+    True
+    """
 
     metrics: Metrics
     settings: DriveSettings
@@ -142,6 +147,10 @@ def drive_to(
 
     ``steps`` replaces parts of the autonomy, ``driver`` all of it. ``speed`` paces the loop: 1 is real time, None as
     fast as it goes; either way the same seed gives the same bits. ``stop`` is asked after every step.
+
+    >>> yard, sensor = tussock.ready_scene("yard"), tussock.load_sensor("vlp-16")  # doctest: +SKIP
+    >>> tussock.drive_to(yard, sensor, (20, 20), start=(-20, -20)).metrics.success  # doctest: +SKIP
+    True
     """
     drive = Drive(
         scene, sensor, goal, start=start, settings=settings, seed=seed, steps=steps, driver=driver, threads=threads

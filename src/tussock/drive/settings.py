@@ -28,6 +28,12 @@ __all__ = ["DriveSettings", "load_drive_settings"]
 
 
 class DriveSettings(Settings):
+    """A vehicle, its sensors, its autonomy and the limits of a drive.
+
+    >>> tussock.DriveSettings(time_limit_s=60.0).vehicle.name
+    'skid-steer'
+    """
+
     vehicle: Vehicle = Field(default_factory=lambda: load_vehicle("skid-steer"))
     sensors: Suite = Field(default_factory=Suite)
     mount_m: Triple = (0.0, 0.0, 2.0)
@@ -61,5 +67,11 @@ class DriveSettings(Settings):
 
 
 def load_drive_settings(path: Path | str) -> DriveSettings:
-    """Read a settings file."""
+    """Read a settings file.
+
+    >>> from pathlib import Path
+    >>> _ = Path("drive.toml").write_text('vehicle = "warthog"\\n')
+    >>> tussock.load_drive_settings("drive.toml").vehicle.name
+    'warthog'
+    """
     return DriveSettings.parse(read_toml(Path(path)), str(path))

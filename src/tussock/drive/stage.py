@@ -17,7 +17,14 @@ __all__ = ["Stage"]
 
 
 class Stage:
-    """A scene's world and, for a vehicle's body, its site."""
+    """A scene's world and, for a vehicle's body, its site.
+
+    >>> scene = tussock.Scene("field")
+    >>> ground = scene.add(tussock.plane((40, 40)), name="ground", label="terrain")
+    >>> stage = tussock.Stage(scene, tussock.load_vehicle("skid-steer"))
+    >>> stage.free(0.0, 0.0, 0.0)
+    True
+    """
 
     def __init__(
         self, scene: Scene, vehicle: Vehicle, *, world: World | None = None, threads: int | None = None

@@ -34,6 +34,11 @@ def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: C
     ``coords`` says where the points are: in the sensor's frame at each pulse's own time (as the frame has
     them), or in the world, in double precision where the format has it. An existing file is left alone
     unless ``force``.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"))
+    >>> tussock.save_frame(frame, "wall.pcd", coords="world")
     """
     path = Path(path)
     format = format_of(path)
@@ -58,7 +63,15 @@ def save_frame(frame: Frame, path: Path | str, *, force: bool = False, coords: C
 
 
 def load_frame(path: Path | str) -> Frame:
-    """Read a frame, or a point cloud from elsewhere (`tussock.files.contents` says what is filled in)."""
+    """Read a frame, or a point cloud from elsewhere (`tussock.files.contents` says what is filled in).
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"))
+    >>> tussock.save_frame(frame, "wall.npz")
+    >>> tussock.load_frame("wall.npz").identical(frame)
+    True
+    """
     path = Path(path)
     format = format_of(path)
     if format.load is None:

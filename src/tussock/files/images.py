@@ -31,7 +31,10 @@ Array = NDArray[Any]
 
 
 def save_image(image: Array, path: Path | str, *, force: bool = False) -> None:
-    """Write an image of shape (height, width) or (height, width, 3), whole or not at all."""
+    """Write an image of shape (height, width) or (height, width, 3), whole or not at all.
+
+    >>> tussock.save_image(np.full((4, 6, 3), 200, np.uint8), "grey.png")
+    """
     path = Path(path)
     save = _WRITERS.get(path.suffix.lower())
     if save is None:

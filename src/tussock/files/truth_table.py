@@ -28,7 +28,11 @@ BLENSOR_FIELDS = (
 
 
 def save_truth_table(frame: Frame, path: Path | str, *, force: bool = False) -> None:
-    """Write the table of a frame to ``path``, which ends in .csv or .parquet."""
+    """Write the table of a frame to ``path``, which ends in .csv or .parquet.
+
+    >>> frame = tussock.scan(tussock.Scene("nothing"), tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> tussock.save_truth_table(frame, "table.csv")
+    """
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError.of("suffix", "must be .csv or .parquet", path.suffix, source=path)

@@ -43,6 +43,8 @@ def decompose(waveforms: Waveforms, *, least: float | None = None, threads: int 
 
     ``least`` is the smallest amplitude that counts: six times the noise of a sample if not given, and a thousandth of
     the highest sample of each pulse where there is no noise.
+
+    >>> components = tussock.decompose(tussock.scan(scene, sensor, waveform=True).waveforms)  # doctest: +SKIP
     """
     rows = len(waveforms)
     found = np.zeros((rows, MOST, 3), np.float32)

@@ -24,6 +24,13 @@ class Frame(Shown):
     """One row per return, in firing order; `tussock.frames.columns` says what each column means.
 
     Columns are read-only: copy one to change it, and `dataclasses.replace` makes a frame of the copy.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> seen = frame.select(frame.hit)
+    >>> len(seen) < len(frame) == frame.pulses
+    True
     """
 
     time: NDArray[np.float64]

@@ -21,7 +21,11 @@ _LIGHT = 299_792_458.0
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The Gaussians that waveforms are made of, nearest first within a pulse; each of shape (n,)."""
+    """The Gaussians that waveforms are made of, nearest first within a pulse; each of shape (n,).
+
+    >>> frame = tussock.scan(scene, sensor, waveform=True)  # doctest: +SKIP
+    >>> frame.waveforms.components.range  # doctest: +SKIP
+    """
 
     pulse: NDArray[np.uint32]
     range: NDArray[np.float32]
@@ -48,7 +52,14 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class Waveforms:
-    """The binned signals of one frame."""
+    """The binned signals of one frame.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> waveforms = tussock.scan(scene, tussock.load_sensor("vlp-16"), waveform=True).waveforms
+    >>> waveforms.samples.ndim
+    2
+    """
 
     pulse: NDArray[np.uint32]
     """index of the pulse in its frame, ascending, shape (n,)"""

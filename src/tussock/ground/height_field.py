@@ -41,7 +41,12 @@ class Mask(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeightField(Shown):
-    """Heights over a rectangle around ``centre``."""
+    """Heights over a rectangle around ``centre``.
+
+    >>> field = tussock.HeightField((10.0, 10.0), np.zeros((11, 11)))
+    >>> float(field(np.array([1.5]), np.array([2.5]))[0])
+    0.0
+    """
 
     size: tuple[float, float]
     """along x and y [m]"""

@@ -62,6 +62,10 @@ def populate(
     steepest ground; ``exclude`` and ``only``: zones that stay free, and outside of which all stays free;
     ``scale``: the smallest and the largest; ``turn``: about the upright, by chance; ``tilt``: 0 keeps copies
     upright, 1 stands them square to the ground; ``sink`` [m] below the ground.
+
+    >>> field = tussock.HeightField((10.0, 10.0), np.zeros((11, 11)))
+    >>> len(tussock.populate(field, (8.0, 8.0), density=0.5, seed=1))
+    32
     """
     width, depth = positive("populate size x", size[0]), positive("populate size y", size[1])
     positive("populate density", density)

@@ -37,7 +37,10 @@ def noise_terrain(
     roughness: float = 0.5,
     seed: int = 0,
 ) -> HeightField:
-    """Hills of ``height`` (root mean square) [m] whose largest are ``wavelength`` [m] from crest to crest."""
+    """Hills of ``height`` (root mean square) [m] whose largest are ``wavelength`` [m] from crest to crest.
+
+    >>> hills = tussock.noise_terrain((40.0, 40.0), height=1.5, seed=3)
+    """
     width, depth = positive("terrain size x", size[0]), positive("terrain size y", size[1])
     between("terrain height", height, 0.0, np.inf)
     positive("terrain wavelength", wavelength)
@@ -77,7 +80,14 @@ def _gradient_noise(x: FloatArray, y: FloatArray, rng: Sampler) -> FloatArray:
 
 
 def image_terrain(path: Path | str, size: tuple[float, float], height_range: tuple[float, float]) -> HeightField:
-    """Heights from a 16-bit image: its darkest value 0 is the first of ``height_range`` [m], 65535 the second."""
+    """Heights from a 16-bit image: its darkest value 0 is the first of ``height_range`` [m], 65535 the second.
+
+    >>> from PIL import Image
+    >>> Image.fromarray(np.full((5, 5), 65535, np.uint16)).save("heights.png")
+    >>> hill = tussock.image_terrain("heights.png", (20.0, 20.0), (0.0, 3.0))
+    >>> float(hill.heights.max())
+    3.0
+    """
     path = Path(path)
     pixels = _pixels(path)
     if pixels.dtype != np.uint16 and not (pixels.dtype == np.int32 and pixels.max() > 255):
@@ -104,7 +114,10 @@ def brightness_image(path: Path) -> FloatArray:
 
 
 def geotiff_terrain(path: Path | str, *, keep_place: bool = False) -> HeightField:
-    """Heights of a GeoTIFF's first band. Its middle comes to (0, 0) unless ``keep_place``, as on the map."""
+    """Heights of a GeoTIFF's first band. Its middle comes to (0, 0) unless ``keep_place``, as on the map.
+
+    >>> hill = tussock.geotiff_terrain("dem.tif")  # doctest: +SKIP
+    """
     path = Path(path)
     try:
         import rasterio

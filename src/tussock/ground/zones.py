@@ -21,6 +21,13 @@ __all__ = ["Circle", "Polygon", "Strip", "Zone"]
 
 
 class Circle(Settings):
+    """A round zone.
+
+    >>> pond = tussock.Circle(centre_m=(3, 4), radius_m=2)
+    >>> pond.covers(np.array([3.0, 9.0]), np.array([5.0, 9.0])).tolist()
+    [True, False]
+    """
+
     centre_m: Pair
     radius_m: Positive
 
@@ -30,6 +37,13 @@ class Circle(Settings):
 
 
 class Polygon(Settings):
+    """A zone with corners.
+
+    >>> yard = tussock.Polygon(corners_m=[(0, 0), (4, 0), (0, 4)])
+    >>> yard.covers(np.array([1.0, 3.0]), np.array([1.0, 3.0])).tolist()
+    [True, False]
+    """
+
     corners_m: Annotated[list[Pair], Field(min_length=3)]
 
     def covers(self, x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
@@ -45,6 +59,13 @@ class Polygon(Settings):
 
 
 class Strip(Settings):
+    """A zone along a line, as a path.
+
+    >>> path = tussock.Strip(line_m=[(0, 0), (10, 0)], width_m=2)
+    >>> path.covers(np.array([5.0, 5.0]), np.array([0.5, 1.5])).tolist()
+    [True, False]
+    """
+
     line_m: Annotated[list[Pair], Field(min_length=2)]
     width_m: Positive
 

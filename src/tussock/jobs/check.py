@@ -38,7 +38,11 @@ class Checked(NamedTuple):
 
 
 def check_dataset(out: str, *, on_file: Callable[[int, int], None] | None = None) -> Checked:
-    """Check a finished data set at a folder or a URL."""
+    """Check a finished data set at a folder or a URL.
+
+    >>> tussock.check_dataset("grassland").wrong  # doctest: +SKIP
+    []
+    """
     store = Store(out)
     rows = _files_of_a_rig(store)
     by_rig = rows is not None

@@ -92,6 +92,8 @@ def dask_engine(
 
     Batch systems are those of dask-jobqueue: slurm, pbs, lsf, sge, htcondor, oar; their settings stand in Dask's own
     configuration. ``threads`` are those of one item's scan: one, unless given.
+
+    >>> done = tussock.run_plan(plan, "grassland", engine=tussock.dask_engine("local"))  # doctest: +SKIP
     """
     distributed = load_extra("distributed", extra="jobs", purpose="running on Dask")
 

@@ -140,6 +140,11 @@ class Item(NamedTuple):
 
 
 class Plan(Settings):
+    """What a data set is made of: worlds × sensors × paths × weather.
+
+    >>> plan = tussock.Plan(sensors=[{"sensor": "vlp-16"}], frames=2)
+    """
+
     name: Name = "dataset"
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
     frames: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -215,6 +220,11 @@ def load_plan(path: Path | str) -> Plan:
     """Read a plan; files it names are relative to it, and recipe, sensors and rigs are checked at once.
 
     Recipe and sensors are taken into the plan as they are now, so that workers need no files beside it.
+
+    >>> from pathlib import Path
+    >>> _ = Path("plan.toml").write_text('[[sensors]]\\nsensor = "vlp-16"\\n')
+    >>> tussock.load_plan("plan.toml").frames
+    1
     """
     path = Path(path)
     data = read_toml(path)

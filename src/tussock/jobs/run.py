@@ -42,6 +42,8 @@ def run_plan(
 
     ``engine``: `tussock.jobs.engines.here` unless given. ``on_item`` is told how many items are done, how many there
     are, and how many bytes the last one has. Run it again after any stop: the result is the same, byte for byte.
+
+    >>> done = tussock.run_plan(tussock.load_plan("grassland.toml"), "grassland")  # doctest: +SKIP
     """
     store = Store(out)
     ledger = Ledger(store, plan, force=force)

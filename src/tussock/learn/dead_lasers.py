@@ -20,7 +20,13 @@ _MOSTLY = 0.5
 
 
 def dead_rings(pulses: MeasuredPulses) -> NDArray[np.int64]:
-    """The rings that are dead, rising, shape (n,)."""
+    """The rings that are dead, rising, shape (n,).
+
+    >>> way = np.array([[1.0, 0.0, 0.0]] * 8)
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.full(8, 5.0))
+    >>> len(tussock.dead_rings(pulses))
+    0
+    """
     fired = np.bincount(pulses.rings)
     returned = np.bincount(pulses.rings, pulses.hit) / np.maximum(fired, 1)
     alive = returned > _MOSTLY

@@ -42,6 +42,13 @@ def learn_volumes(
     The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
     ``voxel_m``, ``dead_rings``, and whether the pulses without return were there (``complete``). What is doubtful is
     told to ``say``, a line each; a `LearningWarning` unless told otherwise.
+
+    >>> rng = np.random.default_rng(1)
+    >>> way = rng.normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> volumes = tussock.learn_volumes(pulses, voxel=0.5)
+    >>> bool((volumes.permeability <= 1).all())
+    True
     """
     dead = dead_rings(pulses)
     used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses

@@ -112,6 +112,12 @@ def choose_voxel(
 
     Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
     the first was the best, they grow from there in the same way.
+
+    >>> rng = np.random.default_rng(1)
+    >>> way = rng.normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> 0.001 < tussock.choose_voxel(pulses, threads=1) < 100
+    True
     """
     box, threads = fitting.get("box"), fitting.get("threads")
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)

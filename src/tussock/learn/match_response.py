@@ -37,7 +37,12 @@ _LARGEST_SIGMA = 100.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Match(Shown):
-    """A scene whose vegetation spreads the range as wanted."""
+    """A scene whose vegetation spreads the range as wanted.
+
+    >>> match = tussock.match_response(scene, sensor, pose, 0.04)  # doctest: +SKIP
+    >>> match.sigma  # doctest: +SKIP
+    0.21
+    """
 
     scene: Scene
     sigma: float
@@ -63,6 +68,9 @@ def match_response(
     """Give the vegetation of ``scene`` the response at which a scan has the variance ``wanted`` [m²].
 
     The variance is that of the returns in ``box`` (world, [m]) or, without one, of those from shapes that respond.
+
+    >>> spread = tussock.measure_range_spread(tussock.load_pulses("bushes.pcap"), box)  # doctest: +SKIP
+    >>> match = tussock.match_response(scene, sensor, pose, spread.variance)  # doctest: +SKIP
     """
     if not (np.isfinite(wanted) and wanted > 0):
         raise InputError.of("variance", "must be a number above 0 [m²]", wanted)

@@ -29,7 +29,12 @@ _FAR = 1000.0  # [m] further from zero, single precision is too coarse for the m
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredPulses(Shown):
-    """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands)."""
+    """One row a pulse, in one fixed frame (the world's, or the sensor's where it stands).
+
+    >>> pulses = tussock.MeasuredPulses.of([0, 0, 0], [[1, 0, 0], [0, 1, 0]], [4.0, np.nan], reach=20)
+    >>> pulses.hit.tolist()
+    [True, False]
+    """
 
     origins: NDArray[np.float64]
     """[m], shape (n, 3)"""
@@ -155,6 +160,10 @@ def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPuls
     """The pulses of a frame, in the world where it has a trajectory; scan with ``keep_misses`` to have them all.
 
     Of several returns of a pulse the first row is taken: it is the one that the permeability was made for.
+
+    >>> frame = tussock.scan(tussock.Scene("nothing"), tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> bool(tussock.measured_pulses(frame, reach=100).hit.any())
+    False
     """
     first = frame.return_number <= 1
     rows = frame.select(first) if not first.all() else frame
@@ -200,7 +209,12 @@ def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
 
 
 def join_pulses(parts: Sequence[MeasuredPulses]) -> MeasuredPulses:
-    """Several sets of pulses as one, their scans numbered on."""
+    """Several sets of pulses as one, their scans numbered on.
+
+    >>> one = tussock.MeasuredPulses.of([0, 0, 0], [[1, 0, 0]], [4.0])
+    >>> len(tussock.join_pulses([one, one]))
+    2
+    """
     if not parts:
         raise InputError("pulses: cannot be joined from no parts")
     columns: dict[str, Any] = {}

@@ -33,7 +33,15 @@ _FLAT_RING = float(np.deg2rad(3.0))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeSpread(Shown):
-    """Measured − expected range of points that have a neighbour."""
+    """Measured − expected range of points that have a neighbour.
+
+    >>> angle = np.linspace(0, 0.5, 200)
+    >>> way = np.stack([np.cos(angle), np.sin(angle), np.zeros(200)], 1)
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.full(200, 8.0))
+    >>> spread = tussock.measure_range_spread(pulses)
+    >>> round(spread.sigma, 6)
+    0.0
+    """
 
     differences: NDArray[np.float64]
     """[m], shape (n,)"""
@@ -88,6 +96,12 @@ def measure_range_spread(
     """Spread of the ranges of the returns in ``box`` (lowest corner, highest corner) [m] that are ``chosen`` (n,).
 
     Neighbours lie within ``window`` [rad] to either side, and are themselves in the box and chosen.
+
+    >>> angle = np.linspace(0, 0.5, 200)
+    >>> way = np.stack([np.cos(angle), np.sin(angle), np.zeros(200)], 1)
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.full(200, 8.0))
+    >>> round(tussock.measure_range_spread(pulses).variance, 6)
+    0.0
     """
     if not (np.isfinite(window) and window > 0):
         raise InputError.of("window", "must be an angle above 0", window)

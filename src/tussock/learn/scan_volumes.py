@@ -32,7 +32,14 @@ _VOLUME = int(Purpose.VOLUME)
 def simulate_volumes(
     volumes: Volumes | Gaussians, like: MeasuredPulses, *, seed: int = 0, frame: int = 0, threads: int | None = None
 ) -> MeasuredPulses:
-    """Fire the pulses of ``like`` again, into the volumes (in the same frame); the outcome in place of the ranges."""
+    """Fire the pulses of ``like`` again, into the volumes (in the same frame); the outcome in place of the ranges.
+
+    >>> way = np.random.default_rng(1).normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> again = tussock.simulate_volumes(tussock.learn_volumes(pulses, voxel=0.5), pulses, seed=1)
+    >>> len(again) == len(pulses)
+    True
+    """
     if isinstance(volumes, Gaussians):
         tables, origins = volumes, like.origins
     else:

@@ -35,7 +35,10 @@ _NORMAL_NEIGHBOURS = 24
 
 
 def surface_mesh(pulses: MeasuredPulses, *, cell: float = 0.01, kernel: float = 0.04) -> Mesh:
-    """The surface through the returns of ``pulses``, in their frame; ``cell`` and ``kernel`` [m]."""
+    """The surface through the returns of ``pulses``, in their frame; ``cell`` and ``kernel`` [m].
+
+    >>> mesh = tussock.surface_mesh(tussock.load_pulses("wall.npz"))  # doctest: +SKIP
+    """
     meshlab = _meshlab()
     for name, size in (("cell", cell), ("kernel", kernel)):
         if not (np.isfinite(size) and size > 0):
@@ -114,7 +117,13 @@ def _normals(points: NDArray[np.float64], viewpoint: NDArray[np.float64], radius
 
 
 def scan_surface(mesh: Mesh, like: MeasuredPulses, *, sigma: float = SURFACE_SIGMA, seed: int = 0) -> MeasuredPulses:
-    """Fire the pulses of ``like`` at a mesh in the same frame: one ray each, Gaussian range noise [m]."""
+    """Fire the pulses of ``like`` at a mesh in the same frame: one ray each, Gaussian range noise [m].
+
+    >>> wall = tussock.box((0.2, 9, 9))
+    >>> like = tussock.MeasuredPulses.of([-5, 0, 0], [[1, 0, 0]], [1.0], reach=20)
+    >>> float(tussock.scan_surface(wall, like, sigma=0.0).ranges.round(3)[0])
+    4.9
+    """
     from tussock.trace.rays import trace_rays
     from tussock.trace.world import World
 

@@ -17,7 +17,12 @@ __all__ = ["through_box"]
 
 
 def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
-    """The pulses whose line, from the sensor on, meets a box (x0, y0, z0, x1, y1, z1) [m]."""
+    """The pulses whose line, from the sensor on, meets a box (x0, y0, z0, x1, y1, z1) [m].
+
+    >>> pulses = tussock.MeasuredPulses.of([0, 0, 0], [[1, 0, 0], [0, 1, 0]], [4.0, 4.0])
+    >>> len(tussock.through_box(pulses, [1, -1, -1, 3, 1, 1]))
+    1
+    """
     low, high = box_corners(box)
     # The three slabs: a pulse is in the box from the last that it enters to the first that it leaves.
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -48,6 +48,10 @@ def conifer(
     height of the lowest whorl (an eighth of the height unless given); ``trunk_radius`` at the ground (a seventieth
     of the height) [m]; ``leaf_area``, one side of all needles together [m²]; ``triangles``: as many as asked for,
     less at most one.
+
+    >>> spruce = tussock.conifer(height=8.0, crown_radius=1.5, triangles=8_000)
+    >>> len(spruce.triangles) <= 8_000
+    True
     """
     base, girth, area = _USUAL.sizes(height, crown_radius, crown_base, trunk_radius, leaf_area)
     whole("conifer triangles", triangles, 8_000)

@@ -37,6 +37,8 @@ def grass_tile(
     within ±35 %; ``width`` [m] at the root, each within ±25 %; ``lean`` [rad], mean angle from upright at the
     root, and ``bend`` [rad], how much further the tip has turned (both spread widely about their mean);
     ``segments`` along a blade; ``folded``: with a keel; ``dead``, the share of dry blades.
+
+    >>> tile = tussock.grass_tile(size=1.0, blades=50, height=0.3)
     """
     positive("grass size", size)
     n = whole("grass blades", blades, 1, 1_000_000)

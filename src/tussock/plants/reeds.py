@@ -39,6 +39,8 @@ def reeds(
 
     ``density`` [1/m²]; ``diameter`` and ``height`` [m]; ``lean`` [rad], mean angle from upright; ``variation`` of
     height, ± this share; ``sides`` of each stem.
+
+    >>> bed = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5)
     """
     sizes = np.asarray(size, float)
     if sizes.shape != (2,):

@@ -32,7 +32,10 @@ _SHARES = (0.10, 0.50, 0.28, 0.12)
 
 
 def root_system(*, radius: float = 6.0, triangles: int = 22_000_000, seed: int = 0) -> Mesh:
-    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more."""
+    """Roots on z = 0 around the origin that reach ``radius`` [m]; at least ``triangles``, at most a tenth more.
+
+    >>> roots = tussock.root_system(radius=3.0, triangles=200_000)  # doctest: +SKIP
+    """
     positive("root radius", radius)
     whole("root triangles", triangles, 100_000, MOST)
     rng = chance("root", seed)

@@ -37,6 +37,8 @@ def shrub(
     ``height`` and ``radius`` (its furthest reach), both to within a leaf [m]; ``stems`` from the ground;
     ``leaf_area``, one side of all leaves together [m²] (three times the ground under it unless given);
     ``triangles``: as many as asked for, less at most three.
+
+    >>> bush = tussock.shrub(height=1.5, radius=0.8, triangles=6_000)
     """
     positive("shrub height", height)
     positive("shrub radius", radius)

@@ -45,6 +45,8 @@ def tree(
     height of the lowest limb (a quarter of the height unless given); ``trunk_radius`` at the ground (a fiftieth
     of the height) [m]; ``leaf_area``, one side of all leaves together [m²] (four times the ground under the
     crown); ``triangles``: as many as asked for, less at most three.
+
+    >>> oak = tussock.tree(height=8.0, crown_radius=3.0, triangles=20_000)
     """
     base, girth, area = _USUAL.sizes(height, crown_radius, crown_base, trunk_radius, leaf_area)
     whole("tree triangles", triangles, 5_000)

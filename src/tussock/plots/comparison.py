@@ -24,7 +24,11 @@ def plot_comparison(
     real: MeasuredPulses, simulated: MeasuredPulses, score: Score, path: Path | str, *, title: str = "Real and simulated",
     force: bool = False,
 ) -> None:  # fmt: skip
-    """Draw both scans and what tells them apart, and write it to ``path`` as PNG."""
+    """Draw both scans and what tells them apart, and write it to ``path`` as PNG.
+
+    >>> score = tussock.compare(real, simulated)  # doctest: +SKIP
+    >>> tussock.plot_comparison(real, simulated, score, "compare.png")  # doctest: +SKIP
+    """
     figures = (
         f"Bhattacharyya distance {score.distance:.4f}, hit rate {score.real_hit_rate:.3f} real, "
         f"{score.simulated_hit_rate:.3f} simulated"

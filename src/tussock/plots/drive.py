@@ -25,7 +25,10 @@ _AROUND = 12.0
 
 
 def plot_drive(result: DriveResult, path: Path | str, *, title: str, force: bool = False) -> None:
-    """Draw map, plan, truth and the course of the drive to a PNG."""
+    """Draw map, plan, truth and the course of the drive to a PNG.
+
+    >>> tussock.plot_drive(result, "drive.png", title="yard")  # doctest: +SKIP
+    """
     m = result.metrics
     near = "no obstacle within 5 m" if m.closest_m is None else f"nearest obstacle {m.closest_m:.2f} m away"
     subtitle = f"{m.message}; {m.length_m:.0f} m driven, {m.collisions} collisions, {near}, {m.replans} replans"

@@ -43,7 +43,7 @@ def save_film(result: DriveResult, snapshots: list[Snapshot], path: Path | str, 
         pixels = _background(result, shot, low, side)
         pixels = np.where(solid[..., None], np.clip(pixels.astype(np.int16) + _TINT, 0, 255), pixels).astype(np.uint8)
         image = Image.fromarray(pixels)
-        _draw(image, result, shot, way, low, scale)
+        _plot_moment(image, result, shot, way, low, scale)
         frames.append(image.quantize(palette=palette, dither=Image.Dither.NONE))
     with whole_file(Path(path), force=force) as part:
         frames[0].save(
@@ -101,7 +101,7 @@ def _background(result: DriveResult, shot: Snapshot, low: FloatArray, side: floa
     return pixels
 
 
-def _draw(
+def _plot_moment(
     image: Any, result: DriveResult, shot: Snapshot, way: list[tuple[float, float]], low: FloatArray, scale: float
 ) -> None:
     from PIL import ImageDraw

@@ -113,7 +113,12 @@ SPARE_COLORS = ("#e05c8a", "#7fb7be", "#d3f8e2", "#e4c1f9", "#f694c1", "#ede7b1"
 def plot_frame(
     frame: Frame, path: Path | str, *, color: Color = "range", title: str | None = None, force: bool = False
 ) -> None:
-    """Draw the returns of ``frame`` and write them to ``path`` as PNG."""
+    """Draw the returns of ``frame`` and write them to ``path`` as PNG.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> _ = tussock.plot_frame(tussock.scan(scene, tussock.load_sensor("vlp-16")), "wall.png")
+    """
     path = Path(path)
     if color not in (*SCALES, "label"):
         raise InputError(f"color {color!r}: no such colouring; {nearest(color, [*SCALES, 'label'])}")

@@ -27,11 +27,11 @@ _PLAIN = "#5aa9ff"
 
 def picture_of(thing: object) -> bytes | None:
     """A PNG of what there is to see; None where there is nothing."""
-    draw = next((draw for kind, draw in _PICTURES.items() if isinstance(thing, kind)), None)
-    return None if draw is None else _drawn(draw, thing)
+    plot = next((plot for kind, plot in _PICTURES.items() if isinstance(thing, kind)), None)
+    return None if plot is None else _plotted(plot, thing)
 
 
-def _drawn(draw: Callable[[Any, Any], bool], thing: object) -> bytes | None:
+def _plotted(plot: Callable[[Any, Any], bool], thing: object) -> bytes | None:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def _drawn(draw: Callable[[Any, Any], bool], thing: object) -> bytes | None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_SIZE, dpi=_DPI, layout="constrained")
         FigureCanvasAgg(figure)
-        if not draw(thing, figure.add_subplot()):
+        if not plot(thing, figure.add_subplot()):
             return None
         file = io.BytesIO()
         figure.savefig(file, format="png", metadata={"Software": None})

@@ -28,6 +28,12 @@ def overlay_points(
     ``pose`` is ``T_world_camera``. ``colors`` (n, 3) are those of the points; by their distance if not given.
     ``ranges`` (height, width), from `look`, leaves out points that the camera cannot see behind something else.
     ``size`` is the width of a dot [pixels].
+
+    >>> camera = tussock.Camera(width=40, height=30)
+    >>> plain = np.zeros((30, 40, 3), np.uint8)
+    >>> over = tussock.overlay_points(plain, camera, tussock.Pose.at(0, 0, 0), [[5.0, 0.0, 0.0]])
+    >>> bool(over.any())
+    True
     """
     if rgb.shape != (camera.height, camera.width, 3):
         raise InputError.of("picture", f"must have the shape {(camera.height, camera.width, 3)}", rgb.shape)

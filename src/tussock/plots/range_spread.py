@@ -25,7 +25,10 @@ _FEWEST = 10
 def plot_range_spread(
     spread: RangeSpread, pulses: MeasuredPulses, path: Path | str, *, title: str = "Range spread", force: bool = False
 ) -> None:
-    """Draw the spread that was measured in ``pulses`` and write it to ``path`` as PNG."""
+    """Draw the spread that was measured in ``pulses`` and write it to ``path`` as PNG.
+
+    >>> tussock.plot_range_spread(spread, pulses, "spread.png")  # doctest: +SKIP
+    """
     figures = (
         f"{spread.count:,} points in {len(np.unique(spread.rings))} rings, mean {spread.mean:+.3f} m, variance "
         f"{spread.variance:.3f} m², σ of one range {spread.sigma:.3f} m"

@@ -43,7 +43,10 @@ def plot_scene(
     time: float = 0.0,
     force: bool = False,
 ) -> None:
-    """Draw what is seen from ``view`` (x into the picture, z up), or from a free place by it, at ``time`` [s]."""
+    """Draw what is seen from ``view`` (x into the picture, z up), or from a free place by it, at ``time`` [s].
+
+    >>> tussock.plot_scene(tussock.ready_scene("yard"), "yard.png", tussock.ready_view("yard"))  # doctest: +SKIP
+    """
     path = Path(path)
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError.of("suffix", "must be one of " + ", ".join(_SUFFIXES), path.suffix, source=path)

@@ -59,7 +59,10 @@ class _Sweep:
 
 
 def plot_sensor(sensor: Sensor, path: Path | str, *, frame: int = 0, force: bool = False) -> None:
-    """Draw the scan pattern of frame ``frame`` and the spot of a pulse, and write them to ``path`` as PNG."""
+    """Draw the scan pattern of frame ``frame`` and the spot of a pulse, and write them to ``path`` as PNG.
+
+    >>> _ = tussock.plot_sensor(tussock.load_sensor("vlp-16"), "vlp-16.png")
+    """
     path = Path(path)
     if path.suffix.lower() != ".png":
         raise InputError.of("suffix", "must be .png", path.suffix, source=path)

@@ -13,7 +13,11 @@ Rgb = NDArray[np.uint8]
 
 
 def depth_rgb(depth: NDArray[np.float32], *, nearest: float | None = None, farthest: float | None = None) -> Rgb:
-    """Near is warm, far is cool, nothing is black; the scale is that of inverse depth, as eyes have it."""
+    """Near is warm, far is cool, nothing is black; the scale is that of inverse depth, as eyes have it.
+
+    >>> tussock.depth_rgb(np.ones((4, 6), np.float32)).shape
+    (4, 6, 3)
+    """
     seen = np.isfinite(depth) & (depth > 0)
     out = np.zeros((*depth.shape, 3), np.uint8)
     if seen.any():
@@ -35,7 +39,11 @@ def range_colors(ranges: NDArray[np.floating], low: float, high: float) -> Rgb:
 
 
 def label_rgb(labels: NDArray[np.uint16], names: dict[str, int], seen: NDArray[np.bool_] | None = None) -> Rgb:
-    """Every class in the colour that it has in all pictures; ``names`` is number by name; nothing is black."""
+    """Every class in the colour that it has in all pictures; ``names`` is number by name; nothing is black.
+
+    >>> tussock.label_rgb(np.zeros((4, 6), np.uint16), {"unlabelled": 0}).shape
+    (4, 6, 3)
+    """
     colors = np.zeros((65536, 3), np.uint8)
     for number in range(256):
         colors[number] = _rgb(SPARE_COLORS[number % len(SPARE_COLORS)])
@@ -48,7 +56,11 @@ def label_rgb(labels: NDArray[np.uint16], names: dict[str, int], seen: NDArray[n
 
 
 def instance_rgb(instances: NDArray[np.uint32]) -> Rgb:
-    """Every instance in a colour by chance; nothing is black."""
+    """Every instance in a colour by chance; nothing is black.
+
+    >>> tussock.instance_rgb(np.zeros((4, 6), np.uint32)).shape
+    (4, 6, 3)
+    """
     from matplotlib.colors import hsv_to_rgb
 
     numbers, place = np.unique(instances, return_inverse=True)
@@ -60,7 +72,11 @@ def instance_rgb(instances: NDArray[np.uint32]) -> Rgb:
 
 
 def normal_rgb(normals: NDArray[np.float32]) -> Rgb:
-    """x, y, z from −1 to 1 as red, green, blue from 0 to 255; nothing is black."""
+    """x, y, z from −1 to 1 as red, green, blue from 0 to 255; nothing is black.
+
+    >>> tussock.normal_rgb(np.zeros((4, 6, 3), np.float32)).shape
+    (4, 6, 3)
+    """
     seen = np.any(normals != 0, axis=-1, keepdims=True)
     return np.where(seen, np.round(127.5 * (normals + 1)), 0).astype(np.uint8)
 

@@ -26,7 +26,10 @@ _SMALLEST = 0.0012
 
 
 def plot_volumes(volumes: Volumes, path: Path | str, *, title: str = "Learned volumes", force: bool = False) -> None:
-    """Draw ``volumes`` and write them to ``path`` as PNG."""
+    """Draw ``volumes`` and write them to ``path`` as PNG.
+
+    >>> tussock.plot_volumes(tussock.load_volumes("tree.volumes"), "tree.png")  # doctest: +SKIP
+    """
     every = max(1, -(-len(volumes) // _MOST))
     thinned = f", one in {every} drawn" if every > 1 else ""
     size = f"{volumes.partition}, cells of {volumes.cell:.3g} m, τ {volumes.tau:g}"

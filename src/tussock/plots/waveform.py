@@ -25,7 +25,10 @@ def richest_pulse(frame: Frame) -> int:
 
 
 def plot_waveform(frame: Frame, path: Path | str, *, pulse: int | None = None, force: bool = False) -> None:
-    """Draw the waveform of a pulse to a PNG; ``pulse`` is the one with the most components if not given."""
+    """Draw the waveform of a pulse to a PNG; ``pulse`` is the one with the most components if not given.
+
+    >>> tussock.plot_waveform(tussock.scan(scene, sensor, waveform=True), "pulse.png")  # doctest: +SKIP
+    """
     waveforms = _waveforms_of(frame)
     pulse = richest_pulse(frame) if pulse is None else pulse
     row = waveforms.row_of(pulse)

@@ -27,7 +27,10 @@ _ASPECT = 4 / 3
 
 
 def thumbnail(site: Site, width: int = 160, world: World | None = None) -> NDArray[np.uint8]:
-    """A picture from the route, a little above a person's eyes; shape (height, width, 3)."""
+    """A picture from the route, a little above a person's eyes; shape (height, width, 3).
+
+    >>> picture = tussock.thumbnail(tussock.build_site(tussock.Recipe(), 0), width=160)  # doctest: +SKIP
+    """
     camera = Camera(width=width, height=round(width / _ASPECT), lens=Pinhole(horizontal_fov_deg=75.0))
     world = world or World(site.scene)
     place = site.stand(height=2.2).pose(0.0)
@@ -36,7 +39,10 @@ def thumbnail(site: Site, width: int = 160, world: World | None = None) -> NDArr
 
 
 def plot_contact_sheet(pictures: Sequence[NDArray[np.uint8]], path: Path | str, *, force: bool = False) -> Path:
-    """All pictures (of one size) in rows, in their order, as one image (.png or .jpg)."""
+    """All pictures (of one size) in rows, in their order, as one image (.png or .jpg).
+
+    >>> _ = tussock.plot_contact_sheet([np.zeros((9, 16, 3), np.uint8)] * 4, "sheet.png")
+    """
     from PIL import Image
 
     path = Path(path)
@@ -60,7 +66,11 @@ def plot_contact_sheet(pictures: Sequence[NDArray[np.uint8]], path: Path | str, 
 
 
 def plot_diversity(figures: Sequence[Figures], path: Path | str, *, force: bool = False) -> Path:
-    """Histograms of canopy cover, stem density, understorey height and slope (.png or .svg)."""
+    """Histograms of canopy cover, stem density, understorey height and slope (.png or .svg).
+
+    >>> figures = [tussock.figures_of(tussock.build_site(recipe, k)) for k in range(9)]  # doctest: +SKIP
+    >>> tussock.plot_diversity(figures, "diversity.png")  # doctest: +SKIP
+    """
     from matplotlib.figure import Figure
 
     path = Path(path)

@@ -126,7 +126,7 @@ def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws
     """What the sensor makes of echo ``e`` of the lanes from ``begin`` to ``end``; one that is lost has the signal −1."""
     receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
     if draws:
-        _draw(receiving, chance, first, e, begin, end, heard)
+        _sample_chance(receiving, chance, first, e, begin, end, heard)
     _weigh(receiving, e, begin, end, heard)
     for l in range(begin, end):
         heard.biases[l] = receiving.biases[lasers[min(first + l, len(lasers) - 1)]]
@@ -145,7 +145,9 @@ def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws
 
 
 @inline_kernel
-def _draw(receiving: Receiving, chance: Chance, first: int, e: int, begin: int, end: int, heard: Heard) -> None:
+def _sample_chance(
+    receiving: Receiving, chance: Chance, first: int, e: int, begin: int, end: int, heard: Heard
+) -> None:
     """The chance of an echo: that of its range, its signal and its speed."""
     words, draws = heard.words, heard.draws
     for l in range(begin, end):

@@ -27,7 +27,16 @@ __all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_betwee
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moment(Shown):
-    """What all sensors gave at one moment, each by its name."""
+    """What all sensors gave at one moment, each by its name.
+
+    >>> rig = tussock.Rig(
+    ...     tussock.Trajectory.standing(tussock.Pose.at(0, 0, 1)),
+    ...     lidars=[tussock.MountedLidar("top", tussock.load_sensor("vlp-16"))],
+    ... )
+    >>> moment = next(iter(tussock.capture(rig, tussock.Scene("nothing"), start=0.0, end=0.1)))
+    >>> list(moment.frames)
+    ['top']
+    """
 
     rig: Rig
     number: int
@@ -63,6 +72,14 @@ def capture(
 
     Every LIDAR gives a frame, every camera a colour picture (``pictures``) and the truth of every pixel (``views``).
     Each sensor draws its own chance from ``seed`` and its name.
+
+    >>> rig = tussock.Rig(
+    ...     tussock.Trajectory.standing(tussock.Pose.at(0, 0, 1)),
+    ...     lidars=[tussock.MountedLidar("top", tussock.load_sensor("vlp-16"))],
+    ... )
+    >>> moments = list(tussock.capture(rig, tussock.Scene("nothing"), start=0.0, end=0.2))
+    >>> len(moments)
+    2
     """
     world = scene if isinstance(scene, World) else World(scene)
     numbers = moments_between(rig, start, end)

@@ -44,7 +44,12 @@ _BODY = "base_link"
 
 @contextmanager
 def open_rig_log(path: Path | str, rig: Rig, *, force: bool = False, epoch: float = EPOCH) -> Iterator[RigLog]:
-    """A log at ``path``; it appears whole when the block ends, or not at all."""
+    """A log at ``path``; it appears whole when the block ends, or not at all.
+
+    >>> with tussock.open_rig_log("run.mcap", rig) as log:  # doctest: +SKIP
+    ...     for moment in tussock.capture(rig, scene, end=1.0):
+    ...         log.write(moment)
+    """
     path = Path(path)
     if path.suffix not in LOG_SUFFIXES:
         raise InputError.of("suffix", "of a rig's log must be " + " or ".join(LOG_SUFFIXES), path.suffix, source=path)

@@ -58,6 +58,11 @@ RESERVED = ("world", "body")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MountedLidar(Shown):
+    """A LIDAR, or what else fires pulses, on a rig.
+
+    >>> top = tussock.MountedLidar("top", tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1.9))
+    """
+
     name: str
     sensor: Sensor
     mount: Pose = field(default_factory=Pose)
@@ -66,6 +71,11 @@ class MountedLidar(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MountedCamera(Shown):
+    """A camera on a rig.
+
+    >>> front = tussock.MountedCamera("front", tussock.Camera(width=640, height=480), tussock.Pose.at(0.5, 0, 1.6))
+    """
+
     name: str
     camera: Camera
     mount: Pose = field(default_factory=Pose)
@@ -76,7 +86,13 @@ class MountedCamera(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rig(Shown):
-    """Sensors by name, and the body's path ``T_world_body``."""
+    """Sensors by name, and the body's path ``T_world_body``.
+
+    >>> body = tussock.Trajectory.through([0, 1], [tussock.Pose.at(0), tussock.Pose.at(2)])
+    >>> rig = tussock.Rig(body, lidars=[tussock.MountedLidar("top", tussock.load_sensor("vlp-16"))])
+    >>> list(rig.sensor_names)
+    ['top']
+    """
 
     body: Trajectory
     lidars: Sequence[MountedLidar] = ()
@@ -205,7 +221,10 @@ class _RigTable(Settings):
 
 
 def load_rig(path: Path | str) -> Rig:
-    """Read a rig file; the files it names are relative to it."""
+    """Read a rig file; the files it names are relative to it.
+
+    >>> rig = tussock.load_rig("rig.toml")  # doctest: +SKIP
+    """
     path = Path(path)
     table = _RigTable.parse(read_toml(path), str(path))
     try:

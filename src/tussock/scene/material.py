@@ -32,7 +32,10 @@ class Band(Settings):
 
 
 class Material(Settings):
-    """A named surface. Shares of the light are fractions, 0 to 1, and together at most 1."""
+    """A named surface. Shares of the light are fractions, 0 to 1, and together at most 1.
+
+    >>> paint = tussock.Material(name="paint", reflectance=0.6, specular=0.2, shininess=50)
+    """
 
     name: str = "default"
     reflectance: Fraction = 0.3

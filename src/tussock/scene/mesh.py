@@ -27,6 +27,10 @@ class Mesh(Shown):
     """A triangle mesh in its own coordinates; placed any number of times, it is stored once.
 
     The arrays are copies and read-only, as many objects may share them.
+
+    >>> mesh = tussock.Mesh.of([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> float(mesh.areas.sum())
+    0.5
     """
 
     vertices: NDArray[np.float32] | NDArray[np.float64]

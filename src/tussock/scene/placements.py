@@ -17,7 +17,11 @@ __all__ = ["Placements"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Placements(Shown):
-    """Transforms that map the shape's coordinates to the world's: ``x_world = A x + b``."""
+    """Transforms that map the shape's coordinates to the world's: ``x_world = A x + b``.
+
+    >>> len(tussock.Placements.of([[0, 0, 0], [5, 0, 0]], yaw=[0.0, 1.0]))
+    2
+    """
 
     matrices: NDArray[np.float64]
     """[A | b], shape (n, 3, 4), read-only"""

@@ -25,7 +25,12 @@ _DEFAULT = Material()
 
 
 def box(size: ArrayLike = (1.0, 1.0, 1.0), *, material: Material = _DEFAULT) -> Mesh:
-    """A box of ``size`` (x, y, z) [m]: 12 triangles."""
+    """A box of ``size`` (x, y, z) [m]: 12 triangles.
+
+    >>> crate = tussock.box((1, 2, 3))
+    >>> float(crate.areas.sum())
+    22.0
+    """
     sizes = np.asarray(size, float)
     if sizes.shape != (3,):
         raise InputError.of("box size", "must be three numbers [m]", sizes.tolist())
@@ -38,7 +43,12 @@ def box(size: ArrayLike = (1.0, 1.0, 1.0), *, material: Material = _DEFAULT) -> 
 
 
 def plane(size: ArrayLike = (1.0, 1.0), *, material: Material = _DEFAULT) -> Mesh:
-    """A rectangle of ``size`` (x, y) [m] in z = 0 that faces up: two triangles."""
+    """A rectangle of ``size`` (x, y) [m] in z = 0 that faces up: two triangles.
+
+    >>> ground = tussock.plane((20, 20))
+    >>> float(ground.areas.sum())
+    400.0
+    """
     return ground(size, cells=(1, 1), material=material)
 
 
@@ -75,7 +85,10 @@ def ground(
 
 
 def sphere(radius: float = 0.5, *, subdivisions: int = 4, material: Material = _DEFAULT) -> Mesh:
-    """A sphere [m] of 20 · 4^``subdivisions`` nearly equal triangles: an icosahedron, halved again and again."""
+    """A sphere [m] of 20 · 4^``subdivisions`` nearly equal triangles: an icosahedron, halved again and again.
+
+    >>> ball = tussock.sphere(radius=0.5, subdivisions=3)
+    """
     positive("sphere radius", radius)
     between("sphere subdivisions", whole("sphere subdivisions", subdivisions, 0), 0, 9)
     golden = (1 + 5**0.5) / 2
@@ -106,7 +119,10 @@ def cylinder(
     capped: bool = True,
     material: Material = _DEFAULT,
 ) -> Mesh:
-    """An upright cylinder [m] of ``sides`` flat sides, closed at both ends unless ``capped`` is false."""
+    """An upright cylinder [m] of ``sides`` flat sides, closed at both ends unless ``capped`` is false.
+
+    >>> post = tussock.cylinder(radius=0.1, height=2.0)
+    """
     positive("cylinder radius", radius)
     positive("cylinder height", height)
     whole("cylinder sides", sides, 3)

@@ -27,7 +27,11 @@ PLANT_PARTS = frozenset({"grass", "leaf", "branch", "stem", "trunk", "root"})
 
 
 class VegetationResponse(Settings):
-    """The range error of a pulse that meets vegetation, sampled anew for each pulse and frame."""
+    """The range error of a pulse that meets vegetation, sampled anew for each pulse and frame.
+
+    >>> tussock.VegetationResponse(sigma_m=0.3).hard
+    False
+    """
 
     mean_m: Annotated[float, Field(ge=-1000.0, le=1000.0)] = 0.0
     sigma_m: Annotated[float, Field(ge=0.0, le=1000.0)] = 1.0

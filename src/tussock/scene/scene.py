@@ -26,7 +26,12 @@ __all__ = ["PlacedVolumes", "Scene", "SceneObject"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SceneObject(Shown):
-    """A shape, where its copies stand, and what it is called."""
+    """A shape, where its copies stand, and what it is called.
+
+    >>> scene = tussock.Scene("yard")
+    >>> scene.add(tussock.box((1, 1, 1)), name="crate", label="building").label
+    'building'
+    """
 
     id: int
     """from 1; 0 in a frame means that nothing was hit"""
@@ -57,7 +62,13 @@ class PlacedVolumes(Shown):
 
 
 class Scene(Shown):
-    """Objects, their labels and their materials. Build it with `add`, then hand it to `tussock.scan`."""
+    """Objects, their labels and their materials. Build it with `add`, then hand it to `tussock.scan`.
+
+    >>> scene = tussock.Scene("yard")
+    >>> hedge = scene.add(tussock.box((1, 8, 1.5)), name="hedge", tags=["vegetation"], position=(9, 0, 0.75))
+    >>> scene["hedge"].id == hedge.id
+    True
+    """
 
     def __init__(self, name: str = "scene", labels: dict[str, int] | None = None) -> None:
         self.name = name

@@ -28,7 +28,10 @@ _LARGEST = 16384
 
 
 class Texture:
-    """Two textures are equal if all their pixels are."""
+    """Two textures are equal if all their pixels are.
+
+    >>> checks = tussock.Texture(np.zeros((2, 2, 4), np.uint8))
+    """
 
     def __init__(self, pixels: NDArray[np.uint8]) -> None:
         array = np.asarray(pixels)

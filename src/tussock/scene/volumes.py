@@ -83,7 +83,14 @@ def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDA
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Volumes(Shown):
-    """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only."""
+    """A partition of space into Gaussians with permeability, in its own coordinates [m]; the arrays are read-only.
+
+    >>> way = np.random.default_rng(1).normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> volumes = tussock.learn_volumes(pulses, voxel=0.5)
+    >>> volumes.means.shape == (len(volumes), 3)
+    True
+    """
 
     means: NDArray[np.float32]
     """[m], counted from ``origin``, shape (n, 3)"""

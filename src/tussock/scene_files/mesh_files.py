@@ -45,7 +45,10 @@ _MOST_FACE_COLORS = 64
 
 
 def save_mesh(mesh: Mesh, path: Path | str, *, force: bool = False) -> None:
-    """Write ``mesh`` as a PLY that keeps every bit of it and its materials (see `tussock.scene_files.mesh_ply`)."""
+    """Write ``mesh`` as a PLY that keeps every bit of it and its materials (see `tussock.scene_files.mesh_ply`).
+
+    >>> tussock.save_mesh(tussock.box((1, 2, 3)), "crate.ply")
+    """
     path = Path(path)
     if path.suffix.lower() != ".ply":
         raise InputError.of(str(path), "meshes are written as .ply", path.suffix)
@@ -56,6 +59,10 @@ def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None, rea
     """Read a mesh file; ``up_axis`` says which of its axes is up (y for glTF, z for the rest, unless given).
 
     ``reach`` says where the files may be that it names, its materials and textures; anywhere unless given.
+
+    >>> tussock.save_mesh(tussock.box((1, 2, 3)), "crate.ply")
+    >>> len(tussock.load_mesh("crate.ply").triangles)
+    12
     """
     path = Path(path)
     suffix = path.suffix.lower()

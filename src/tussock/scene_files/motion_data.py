@@ -37,7 +37,11 @@ class ObjectPath:
 
 
 def sample_times(start: float, end: float, rate: float) -> NDArray[np.float64]:
-    """``rate`` times a second from ``start``, up to and with ``end`` [s]."""
+    """``rate`` times a second from ``start``, up to and with ``end`` [s].
+
+    >>> tussock.sample_times(0.0, 0.3, 10.0).round(3).tolist()
+    [0.0, 0.1, 0.2, 0.3]
+    """
     if not np.isfinite([start, end, rate]).all() or end < start:
         raise InputError.of("time range", "must be start <= end [s]", (start, end))
     if rate <= 0:
@@ -48,7 +52,14 @@ def sample_times(start: float, end: float, rate: float) -> NDArray[np.float64]:
 
 
 def object_paths(scene: Scene, times: NDArray[np.float64], objects: list[str] | None = None) -> list[ObjectPath]:
-    """Poses at ``times`` [s] of the named objects; of everything that moves where none is named."""
+    """Poses at ``times`` [s] of the named objects; of everything that moves where none is named.
+
+    >>> scene = tussock.Scene("road")
+    >>> way = tussock.Trajectory.through([0, 1], [tussock.Pose.at(0), tussock.Pose.at(5)])
+    >>> car = scene.add(tussock.box((4, 2, 1.5)), name="car", motion=way)
+    >>> [path.object for path in tussock.object_paths(scene, tussock.sample_times(0.0, 1.0, 10.0))]
+    ['car']
+    """
     chosen = [scene[name] for name in objects] if objects else [o for o in scene.objects if o.motion is not None]
     if not chosen:
         raise InputError(f"scene {scene.name!r}: nothing moves in it; name objects to get their poses all the same")
@@ -84,7 +95,16 @@ def _rigid(matrices: NDArray[np.float64]) -> tuple[Rotation, NDArray[np.float64]
 
 
 def save_paths(paths: list[ObjectPath], out: Path | str, *, force: bool = False) -> list[Path]:
-    """Write ``out``: one CSV, or (``.tum``) a file a placement, named after the object; returns the files."""
+    """Write ``out``: one CSV, or (``.tum``) a file a placement, named after the object; returns the files.
+
+    >>> from pathlib import Path
+    >>> scene = tussock.Scene("road")
+    >>> way = tussock.Trajectory.through([0, 1], [tussock.Pose.at(0), tussock.Pose.at(5)])
+    >>> car = scene.add(tussock.box((4, 2, 1.5)), name="car", motion=way)
+    >>> paths = tussock.object_paths(scene, tussock.sample_times(0.0, 1.0, 10.0))
+    >>> [file.name for file in tussock.save_paths(paths, Path("cars.csv"))]
+    ['cars.csv']
+    """
     out = Path(out)
     suffix = out.suffix.lower()
     if suffix not in (".csv", ".tum"):

@@ -196,6 +196,12 @@ def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[s
 
     What a USD or glTF file holds and a scene cannot is told to ``say``, a line each; a `SceneWarning` unless told
     otherwise.
+
+    >>> scene = tussock.Scene("yard")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), name="crate")
+    >>> _ = tussock.save_scene(scene, "yard.toml")
+    >>> [thing.name for thing in tussock.load_scene("yard.toml").objects]
+    ['crate']
     """
     path = Path(path)
     if path.suffix.lower() in USD_SUFFIXES:

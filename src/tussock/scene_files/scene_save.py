@@ -58,6 +58,10 @@ def save_scene(scene: Scene, path: Path | str, *, force: bool = False) -> None:
     """Write ``scene`` to ``path`` (``.toml``) and its meshes to the folder of the same name beside it.
 
     Also as USD (.usd, .usda, .usdc) and glTF (.glb), which have no words for motion and volumes.
+
+    >>> scene = tussock.Scene("yard")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), name="crate")
+    >>> _ = tussock.save_scene(scene, "yard.toml")
     """
     if not scene.everything:
         raise InputError("scene: is empty; add an object first")

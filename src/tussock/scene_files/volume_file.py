@@ -38,7 +38,12 @@ def check_volume_path(path: Path, *, force: bool = False) -> None:
 
 
 def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> None:
-    """Write volumes to ``path`` (``.volumes``), whole or not at all."""
+    """Write volumes to ``path`` (``.volumes``), whole or not at all.
+
+    >>> way = np.random.default_rng(1).normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> tussock.save_volumes(tussock.learn_volumes(pulses, voxel=0.5), "bush.volumes")
+    """
     path = Path(path)
     check_volume_path(path, force=force)
     arrays, plain = plain_parts(volumes)
@@ -48,7 +53,14 @@ def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> 
 
 
 def load_volumes(path: Path | str) -> Volumes:
-    """Read volumes; a file that is damaged or something else is an `InputError`."""
+    """Read volumes; a file that is damaged or something else is an `InputError`.
+
+    >>> way = np.random.default_rng(1).normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> tussock.save_volumes(tussock.learn_volumes(pulses, voxel=0.5), "bush.volumes")
+    >>> tussock.load_volumes("bush.volumes").cell
+    0.5
+    """
     path = Path(path)
     if path.is_dir():
         raise InputError("is a folder, not a file of volumes", source=path)

@@ -40,7 +40,12 @@ def trail_line(side: float = 120.0) -> list[tuple[float, float]]:
 
 
 def trail_path(*, speed: float = 2.0, height: float = 2.0, side: float = 120.0, seed: int = 0) -> Trajectory:
-    """A drive along the whole trail at ``speed`` [m/s], a sensor ``height`` [m] above the ground, looking ahead."""
+    """A drive along the whole trail at ``speed`` [m/s], a sensor ``height`` [m] above the ground, looking ahead.
+
+    >>> way = tussock.trail_path(speed=2.0)
+    >>> way.moving
+    True
+    """
     positive("trail speed", speed)
     line = np.array(trail_line(side))
     way = np.concatenate([[0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])

@@ -69,12 +69,20 @@ _READY: dict[str, _Ready] = {
 
 
 def scene_names() -> dict[str, str]:
-    """The names that `ready_scene` knows, each with a line on what it is."""
+    """The names that `ready_scene` knows, each with a line on what it is.
+
+    >>> "meadow" in tussock.scene_names()
+    True
+    """
     return {name: ready.meaning for name, ready in _READY.items()}
 
 
 def ready_scene(name: str, **options: Any) -> Scene:
-    """Build the scene called ``name``; ``options`` (``seed``, …) go to its generator."""
+    """Build the scene called ``name``; ``options`` (``seed``, …) go to its generator.
+
+    >>> tussock.ready_scene("crossing").name
+    'crossing'
+    """
     build = _known(name).build
     known = [option for option in inspect.signature(build).parameters if option != "full"]
     for option in options:
@@ -84,13 +92,19 @@ def ready_scene(name: str, **options: Any) -> Scene:
 
 
 def ready_pose(name: str) -> Pose:
-    """Where a sensor stands in the scene called ``name`` unless it is told otherwise."""
+    """Where a sensor stands in the scene called ``name`` unless it is told otherwise.
+
+    >>> pose = tussock.ready_pose("crossing")
+    """
     ready = _known(name)
     return Pose.at(*ready.place, yaw=np.deg2rad(ready.yaw_deg))
 
 
 def ready_view(name: str) -> Pose:
-    """From where the scene called ``name`` is drawn: x of the pose looks into the picture."""
+    """From where the scene called ``name`` is drawn: x of the pose looks into the picture.
+
+    >>> view = tussock.ready_view("crossing")
+    """
     x, y, z, yaw, pitch = _known(name).view
     return Pose.at(x, y, z, yaw=np.deg2rad(yaw), pitch=-np.deg2rad(pitch))
 

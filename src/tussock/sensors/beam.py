@@ -30,7 +30,11 @@ Divergence = Annotated[float, Field(ge=0.0, lt=1500.0)]
 
 
 class Beam(Settings):
-    """The spot of one pulse and how it is sampled."""
+    """The spot of one pulse and how it is sampled.
+
+    >>> tussock.Beam(divergence_horizontal_mrad=3.0, divergence_vertical_mrad=1.5, rays=9).rays
+    9
+    """
 
     shape: Literal["circle", "rectangle", "ellipse"] = "circle"
     divergence_horizontal_mrad: Divergence = 0.0

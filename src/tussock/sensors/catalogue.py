@@ -29,13 +29,21 @@ Table = dict[str, Any]
 
 @cache
 def sensor_names() -> tuple[str, ...]:
-    """The names in the catalogue, in alphabetical order."""
+    """The names in the catalogue, in alphabetical order.
+
+    >>> "vlp-16" in tussock.sensor_names()
+    True
+    """
     folder = files("tussock.sensors") / "datasheets"
     return tuple(sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
 def load_sensor(name_or_path: str | Path) -> Sensor:
-    """A sensor by its name in the catalogue (in any case), from a TOML file, or from an Ouster's metadata (.json)."""
+    """A sensor by its name in the catalogue (in any case), from a TOML file, or from an Ouster's metadata (.json).
+
+    >>> tussock.load_sensor("vlp-16").lasers
+    16
+    """
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and not _is_path(name_or_path):
         name = _known_name(name_or_path)

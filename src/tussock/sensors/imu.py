@@ -38,7 +38,12 @@ _BLOCK, _AROUND = 64, 16  # poses: a spline forgets a pose that is 16 further on
 
 
 class ImuReadings(NamedTuple):
-    """Samples in the axes of the sensor."""
+    """Samples in the axes of the sensor.
+
+    >>> imu = tussock.Imu(rate_hz=100.0)
+    >>> imu.measure(tussock.Trajectory.standing(tussock.Pose()), imu.samples(0.0, 0.1)).rate.shape
+    (10, 3)
+    """
 
     time: NDArray[np.float64]
     """[s] simulation time, shape (n,)"""
@@ -49,7 +54,13 @@ class ImuReadings(NamedTuple):
 
 
 class Imu(Settings):
-    """An inertial sensor whose axes are those of the LIDAR."""
+    """An inertial sensor whose axes are those of the LIDAR.
+
+    >>> imu = tussock.Imu(rate_hz=100.0)
+    >>> felt = imu.measure(tussock.Trajectory.standing(tussock.Pose()), imu.samples(0.0, 0.1))
+    >>> float(felt.force[0, 2].round(2))
+    9.81
+    """
 
     rate_hz: Annotated[float, Field(gt=0.0, le=10_000.0)]
     """samples a second"""

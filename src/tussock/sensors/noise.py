@@ -28,6 +28,12 @@ class StatedAt(Settings):
 
 
 class Noise(Settings):
+    """What a sensor adds to the truth.
+
+    >>> tussock.Noise(ray_sigma_m=0.02, dropout=0.01).dropout
+    0.01
+    """
+
     ray_sigma_m: NotNegative = 0.0
     """standard deviation of every single measurement [m]"""
     stated_at: StatedAt | None = None

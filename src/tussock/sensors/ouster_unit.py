@@ -37,7 +37,11 @@ _LINE_BASE = {"OS-0": "os0-128", "OS-1": "os1-128", "OS-2": "os2-128"}
 
 @dataclass(frozen=True)
 class OusterUnit:
-    """What there is to know of one unit and the mode it is in."""
+    """What there is to know of one unit and the mode it is in.
+
+    >>> tussock.read_unit("unit.json").columns  # doctest: +SKIP
+    1024
+    """
 
     product: str
     """``OS-1-128``"""
@@ -73,7 +77,11 @@ class OusterUnit:
 
 
 def read_unit(path: Path | str) -> OusterUnit:
-    """The unit of a metadata file; what is wrong with it is one line."""
+    """The unit of a metadata file; what is wrong with it is one line.
+
+    >>> from pathlib import Path
+    >>> unit = tussock.read_unit(Path("unit.json"))  # doctest: +SKIP
+    """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -18,6 +18,10 @@ class Pulses(Shown):
     """The pulses of one frame. Nothing here knows the pose: `simulate` places each pulse at its own time.
 
     The arrays are read-only, as they are shared: copy one to change it.
+
+    >>> pulses = tussock.load_sensor("vlp-16").pulses(0)
+    >>> pulses.directions.shape == (len(pulses), 3)
+    True
     """
 
     directions: NDArray[np.float32]

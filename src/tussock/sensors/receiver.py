@@ -58,7 +58,11 @@ class DetectionLimit(Settings):
 
 
 class Receiver(Settings):
-    """From hits to returns."""
+    """From hits to returns.
+
+    >>> tussock.Receiver(mode="strongest+last", max_range_m=80.0).returns
+    2
+    """
 
     model: Literal["echoes", "hits"] = "echoes"
     """echoes: peaks of the waveform; hits: every hit by itself, as in MAVS"""

@@ -40,7 +40,12 @@ AnyPattern = Annotated[
 
 
 class Sensor(Shown, Settings):
-    """Everything the simulation needs to know of a sensor; pose and scene are not part of it."""
+    """Everything the simulation needs to know of a sensor; pose and scene are not part of it.
+
+    >>> sensor = tussock.load_sensor("vlp-16").with_(**{"receiver.mode": "last", "rotation_hz": 5})
+    >>> sensor.frame_period
+    0.2
+    """
 
     name: str
     description: str = ""

@@ -9,7 +9,7 @@ The standard deviation grows as the signal falls. With s the signal-to-noise rat
 
 Thermal: no receiver times a Gaussian pulse of length σ_p in steady noise better than √2·σ_p/s, the bound of Cramér and
 Rao (Kay, Fundamentals of Statistical Signal Processing, vol. 1, sec. 3.11: var ≥ 1/(s²·B²), B = 1/√2σ_p the
-rms bandwidth). Shot: the photons of the echo itself scatter over the pulse, and the error of their mean falls with the
+rms bandwidth). Shot: the photons of the echo itself arrive spread over the pulse, and the error of their mean falls with the
 root of their number (Baltsavias 1999, ISPRS J. 54, 199-214, has both laws). What the data sheet states for one
 target fixes what is left: `spread_of_ranges`. Ouster's sheet of the OS1 shows the whole curve: 1.5 cm at s = 250, 3 cm
 at 100, 10 cm at 12; shot = 860 cm² and thermal = (64 cm)² give 1.9, 3.0 and 10.0 cm.

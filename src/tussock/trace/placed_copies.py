@@ -13,17 +13,17 @@ __all__ = ["Transform", "apply_transform", "mirrored_side", "transform_of"]
 
 
 class Transform(NamedTuple):
-    """The columns of A and b, in double precision."""
+    """The columns of A, where the shape's own x, y and z point, and b; in double precision."""
 
-    ax: Real
-    ay: Real
-    az: Real
-    bx: Real
-    by: Real
-    bz: Real
-    cx: Real
-    cy: Real
-    cz: Real
+    ux: Real
+    uy: Real
+    uz: Real
+    vx: Real
+    vy: Real
+    vz: Real
+    wx: Real
+    wy: Real
+    wz: Real
     x: Real
     """[m]"""
     y: Real
@@ -62,14 +62,14 @@ def _mixed(table: Array, p: Whole, q: Whole, share: Real) -> Transform:
 def apply_transform(m: Transform, x: Real, y: Real, z: Real) -> tuple[Real, Real, Real]:
     """A point of the shape in the world [m]."""
     return (
-        m.ax * x + m.bx * y + m.cx * z + m.x,
-        m.ay * x + m.by * y + m.cy * z + m.y,
-        m.az * x + m.bz * y + m.cz * z + m.z,
+        m.ux * x + m.vx * y + m.wx * z + m.x,
+        m.uy * x + m.vy * y + m.wy * z + m.y,
+        m.uz * x + m.vz * y + m.wz * z + m.z,
     )
 
 
 @inline_kernel
 def mirrored_side(m: Transform) -> Real:
     """−1 for a mirrored copy (det A < 0), whose outside would turn in, else 1."""
-    ux, uy, uz = m.by * m.cz - m.bz * m.cy, m.bz * m.cx - m.bx * m.cz, m.bx * m.cy - m.by * m.cx
-    return 1.0 if m.ax * ux + m.ay * uy + m.az * uz > 0.0 else -1.0
+    x, y, z = m.vy * m.wz - m.vz * m.wy, m.vz * m.wx - m.vx * m.wz, m.vx * m.wy - m.vy * m.wx
+    return 1.0 if m.ux * x + m.uy * y + m.uz * z > 0.0 else -1.0

@@ -53,13 +53,13 @@ class Meeting(NamedTuple):
 
     distance: Real
     """[m]"""
+    u: Real
+    """shares of the second and the third corner"""
+    v: Real
     nx: Real
     """normal, counter-clockwise seen from its tip, twice the area long"""
     ny: Real
     nz: Real
-    u: Real
-    """shares of the second and the third corner"""
-    v: Real
 
 
 @inline_kernel
@@ -100,4 +100,4 @@ def meet_triangle(ray: Ray, at: Corners) -> Meeting:
     v = (wx * (ey * dz - ez * dy) + wy * (ez * dx - ex * dz) + wz * (ex * dy - ey * dx)) * per
     u = u if u > 0.0 else 0.0
     v = v if v > 0.0 else 0.0
-    return Meeting(t, nx, ny, nz, u if u < 1.0 else 1.0, v if v < 1.0 else 1.0)
+    return Meeting(t, u if u < 1.0 else 1.0, v if v < 1.0 else 1.0, nx, ny, nz)

@@ -65,7 +65,13 @@ class Moving:
 
 
 class World(Shown):
-    """A `Scene` ready to be traced. It keeps no reference to later changes of the scene."""
+    """A `Scene` ready to be traced. It keeps no reference to later changes of the scene.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> tussock.World(scene).triangles
+    12
+    """
 
     def __init__(self, scene: Scene, *, device: Device | None = None) -> None:
         if not scene.objects and not scene.volumes:

@@ -13,7 +13,11 @@ __all__ = ["Endpoint", "open_sender"]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One place on the network that datagrams are sent to."""
+    """One place on the network that datagrams are sent to.
+
+    >>> tussock.Endpoint.parse("127.0.0.1:2368").port
+    2368
+    """
 
     host: str
     port: int

@@ -48,7 +48,10 @@ _SWITCH = 5e-4  # [s] how long Python lets a thread run before the pacer gets it
 
 @dataclass(eq=False)
 class Outlet:
-    """A sensor, where it is, and where what it sees goes to."""
+    """A sensor, where it is, and where what it sees goes to.
+
+    >>> outlet = tussock.Outlet(tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 2), to=tussock.Endpoint.parse("127.0.0.1:2368"))
+    """
 
     sensor: Sensor
     pose: Pose | Trajectory
@@ -110,7 +113,10 @@ def stream(
     world: World, outlets: Sequence[Outlet], *, seconds: float | None = None, seed: int = 0,
     threads: int | None = None, watchers: Sequence[Watcher] = (), say: Callable[[str], None] = lambda text: None,
 ) -> list[StreamReport]:  # fmt: skip
-    """Stream until ``seconds`` have passed, a trajectory ends, or a consumer commands a stop; for ever without."""
+    """Stream until ``seconds`` have passed, a trajectory ends, or a consumer commands a stop; for ever without.
+
+    >>> report, = tussock.stream(world, [outlet], seconds=1.0)  # doctest: +SKIP
+    """
     if not outlets:
         raise InputError("stream: needs at least one sensor")
     if seconds is not None and not seconds > 0:

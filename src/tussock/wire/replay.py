@@ -46,6 +46,9 @@ def replay(
 
     Played are the datagrams that were sent to ``port`` by one sensor; ``unit`` names it where there are several. What
     the capture lacks is told to ``say``.
+
+    >>> from pathlib import Path
+    >>> report = tussock.replay(Path("run.pcap"), tussock.Endpoint.parse("127.0.0.1:2368"))  # doctest: +SKIP
     """
     if not 0 < speed <= 1e6:
         raise InputError.of("speed", "must be above 0 and at most 1e6", speed)

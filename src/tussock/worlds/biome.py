@@ -120,7 +120,11 @@ def _biomes() -> dict[str, Biome]:
 
 
 def biome_names() -> dict[str, str]:
-    """The biomes by name, each with a line on what it is."""
+    """The biomes by name, each with a line on what it is.
+
+    >>> "meadow" in tussock.biome_names()
+    True
+    """
     return {name: biome.meaning for name, biome in _biomes().items()}
 
 

@@ -31,6 +31,10 @@ class Figures(NamedTuple):
 
 
 def figures_of(site: Site) -> Figures:
+    """What can be counted and measured of a world.
+
+    >>> figures = tussock.figures_of(tussock.build_site(tussock.Recipe(), 0))  # doctest: +SKIP
+    """
     side = float(site.choices["side_m"])
     n = round(side / _CELL)
     covered = np.zeros((n, n), bool)

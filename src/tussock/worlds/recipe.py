@@ -32,6 +32,11 @@ Angle = Annotated[float, Field(ge=-360.0, le=360.0)]
 
 
 class Recipe(Settings):
+    """Distributions that worlds are sampled from.
+
+    >>> recipe = tussock.Recipe(side_m=(30, 40), biomes={"meadow": 1, "heath": 1})
+    """
+
     name: str = "worlds"
     side_m: Span = (50.0, 70.0)
     """side of the square"""
@@ -93,7 +98,13 @@ class Recipe(Settings):
 
 
 def load_recipe(path: Path | str) -> Recipe:
-    """Read a recipe file."""
+    """Read a recipe file.
+
+    >>> from pathlib import Path
+    >>> _ = Path("small.toml").write_text("side_m = [20, 25]\\n")
+    >>> tussock.load_recipe("small.toml").side_m
+    (20.0, 25.0)
+    """
     path = Path(path)
     data = read_toml(path)
     data.setdefault("name", path.stem)

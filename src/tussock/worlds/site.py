@@ -28,7 +28,11 @@ _LABELS = {"grass": "grass", "reed": "stem", "shrub": "shrub"}
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """A world that has been built."""
+    """A world that has been built.
+
+    >>> site = tussock.build_site(tussock.Recipe(), 731, seed=7)  # doctest: +SKIP
+    >>> frame = tussock.scan(site.scene, sensor, site.drive(speed=2.0))  # doctest: +SKIP
+    """
 
     number: int
     seed: int
@@ -66,7 +70,10 @@ class Site:
 
 
 def build_site(recipe: Recipe, number: int, seed: int = 0) -> Site:
-    """World ``number`` of a recipe and a seed: the same whoever builds it, alone or among others."""
+    """World ``number`` of a recipe and a seed: the same whoever builds it, alone or among others.
+
+    >>> site = tussock.build_site(tussock.Recipe(), 731, seed=7)  # doctest: +SKIP
+    """
     samples = samples_of(number, seed)
     chosen = choices_of(recipe, number, seed)
     biome, side = recipe.biome(chosen["biome"]), float(chosen["side_m"])

@@ -18,7 +18,10 @@ __all__ = ["Equirectangular"]
 
 
 class Equirectangular(Lens):
-    """All around."""
+    """All around.
+
+    >>> around = tussock.Camera(width=720, height=360, lens=tussock.Equirectangular())
+    """
 
     kind: Literal["equirectangular"] = "equirectangular"
     horizontal_fov_deg: Annotated[float, Field(gt=0.0, le=360.0)] = 360.0

@@ -28,7 +28,10 @@ _CLOSE = 1e-12
 
 
 class Fisheye(Lens):
-    """Angles become distances from the middle of the image."""
+    """Angles become distances from the middle of the image.
+
+    >>> wide = tussock.Camera(width=600, height=600, lens=tussock.Fisheye(horizontal_fov_deg=180))
+    """
 
     kind: Literal["fisheye"] = "fisheye"
     fx: Positive | None = None

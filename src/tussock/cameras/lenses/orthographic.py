@@ -16,7 +16,10 @@ __all__ = ["Orthographic"]
 
 
 class Orthographic(Lens):
-    """Sizes do not shrink with distance."""
+    """Sizes do not shrink with distance.
+
+    >>> plan = tussock.Camera(width=600, height=600, lens=tussock.Orthographic(width_m=30))
+    """
 
     kind: Literal["orthographic"] = "orthographic"
     width_m: Positive

@@ -26,7 +26,12 @@ _NEAREST = 1e-6  # [m] nothing nearer to the plane of the lens is projected
 
 
 class Pinhole(Lens):
-    """Straight lines stay straight, but for the distortion."""
+    """Straight lines stay straight, but for the distortion.
+
+    >>> lens = tussock.Pinhole(horizontal_fov_deg=90)
+    >>> float(lens.matrix(640, 480)[0, 0].round(6))
+    320.0
+    """
 
     kind: Literal["pinhole"] = "pinhole"
     fx: Positive | None = None

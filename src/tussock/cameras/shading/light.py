@@ -32,6 +32,11 @@ _SKY_SHARE = 0.75
 
 
 class Light(Settings):
+    """Sun, sky and haze.
+
+    >>> evening = tussock.Light(sun_azimuth_deg=270, sun_elevation_deg=5)
+    """
+
     sun_azimuth_deg: Annotated[float, Field(ge=-360.0, le=360.0)] = 215.0
     """where the sun stands, counter-clockwise from x of the world"""
     sun_elevation_deg: Annotated[float, Field(ge=-90.0, le=90.0)] = 40.0

@@ -20,6 +20,12 @@ __all__ = ["DriveCommand", "FollowSettings", "follow"]
 
 
 class DriveCommand(NamedTuple):
+    """What a vehicle is told: speed [m/s] and turn rate [rad/s], left positive.
+
+    >>> tussock.DriveCommand(speed=1.5, turn_rate=0.2).speed
+    1.5
+    """
+
     speed: float
     """[m/s] forward"""
     turn_rate: float

@@ -45,7 +45,10 @@ class AutonomySettings(Settings):
 
 @dataclass(frozen=True)
 class Steps:
-    """The user's own functions; what is None is done as the paper does it."""
+    """The user's own functions; what is None is done as the paper does it.
+
+    >>> straight = tussock.Steps(plan=lambda cost_map, here, goal: np.linspace(here, goal, 40))
+    """
 
     register: Callable[[Frame, Estimate, Pose], NDArray[np.float32]] | None = None
     add: Callable[[CostMap, NDArray[np.float32], Estimate], None] | None = None

@@ -53,7 +53,10 @@ class VehicleNumbers(NamedTuple):
 
 
 class Vehicle(Settings):
-    """Everything the drive needs to know of a vehicle."""
+    """Everything the drive needs to know of a vehicle.
+
+    >>> faster = tussock.load_vehicle("skid-steer").changed(max_speed_m_s=3.0)
+    """
 
     name: str
     description: str = ""
@@ -160,13 +163,21 @@ class Vehicle(Settings):
 
 @cache
 def vehicle_names() -> tuple[str, ...]:
-    """The names in the catalogue."""
+    """The names in the catalogue.
+
+    >>> "skid-steer" in tussock.vehicle_names()
+    True
+    """
     folder = files("tussock.drive.vehicles") / "data"
     return tuple(sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
 def load_vehicle(name_or_path: str | Path) -> Vehicle:
-    """A vehicle by its name in the catalogue or from a TOML file."""
+    """A vehicle by its name in the catalogue or from a TOML file.
+
+    >>> tussock.load_vehicle("skid-steer").steering
+    'skid'
+    """
     if isinstance(name_or_path, str) and not name_or_path.lower().endswith(".toml") and "/" not in name_or_path:
         return Vehicle.parse(_from_catalogue(name_or_path), name_or_path)
     path = Path(name_or_path)

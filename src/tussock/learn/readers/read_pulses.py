@@ -41,6 +41,13 @@ def load_pulses(
     topic); ``turns`` picks revolutions, from 0; ``reach`` [m] is as far as a pulse without return
     has certainly met nothing (a frame knows its sensor's; otherwise the farthest return). What a capture lacks is told to ``say``, a
     line each; a `CaptureWarning` unless told otherwise.
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> tussock.save_frame(frame, "wall.npz")
+    >>> len(tussock.load_pulses("wall.npz")) == frame.pulses
+    True
     """
     path = Path(path)
     start = None

@@ -20,7 +20,12 @@ __all__ = ["GridPattern"]
 
 
 class GridPattern(FramedPattern):
-    """Azimuths times elevations, the same in every frame."""
+    """Azimuths times elevations, the same in every frame.
+
+    >>> pattern = tussock.GridPattern(azimuth_deg=[-1, 0, 1], elevation_deg=[0, 1], frame_hz=10)
+    >>> len(pattern.pulses(0))
+    6
+    """
 
     kind: Literal["grid"] = "grid"
     azimuth_deg: Annotated[DegreesList, Field(min_length=1, max_length=65535)]

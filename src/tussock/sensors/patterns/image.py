@@ -24,7 +24,12 @@ Pixels = Annotated[int, Field(ge=1, le=16384)]
 
 
 class ImagePattern(FramedPattern):
-    """All pixels of one exposure, row by row from the top left."""
+    """All pixels of one exposure, row by row from the top left.
+
+    >>> pattern = tussock.ImagePattern(columns=8, rows=6, horizontal_fov_deg=40, vertical_fov_deg=30, frame_hz=20)
+    >>> len(pattern.pulses(0))
+    48
+    """
 
     kind: Literal["image"] = "image"
     columns: Pixels

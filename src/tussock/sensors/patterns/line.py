@@ -31,7 +31,12 @@ __all__ = ["LinePattern", "reflected"]
 
 
 class LinePattern(TurningPattern):
-    """A turning mirror; all emitters fire together at each step of it."""
+    """A turning mirror; all emitters fire together at each step of it.
+
+    >>> pattern = tussock.LinePattern(first_deg=-90, last_deg=90, resolution_deg=1.0, rotation_hz=75)
+    >>> len(pattern.pulses(0))
+    181
+    """
 
     kind: Literal["line"] = "line"
     emitter_pitch_deg: Elevations = (0.0,)

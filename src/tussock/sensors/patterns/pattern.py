@@ -108,7 +108,11 @@ class FramedPattern(Pattern):
 
 
 class TurningPattern(Pattern):
-    """Base of patterns with a head or a mirror that turns; a frame is one revolution unless told otherwise."""
+    """Base of patterns with a head or a mirror that turns; a frame is one revolution unless told otherwise.
+
+    >>> isinstance(tussock.load_sensor("vlp-16").pattern, tussock.TurningPattern)
+    True
+    """
 
     rotation_hz_limits: RateLimits = None
     """the data sheet's slowest and fastest rotation"""

@@ -32,7 +32,11 @@ Wedge = Annotated[float, Field(gt=0.0, lt=60.0)]
 
 
 class RisleyPattern(StreamPattern):
-    """Lasers through two turning wedges."""
+    """Lasers through two turning wedges.
+
+    >>> isinstance(tussock.load_sensor("livox-mid-40").pattern, tussock.RisleyPattern)
+    True
+    """
 
     kind: Literal["risley"] = "risley"
     prism_rpm: Annotated[FiniteList, Field(min_length=2, max_length=2)]

@@ -60,7 +60,12 @@ class Turn(Settings):
 
 
 class SpinningPattern(TurningPattern):
-    """Lasers on a turning head. Give ``cycle_us`` (fixed rate) or ``steps`` (fixed angles), not both."""
+    """Lasers on a turning head. Give ``cycle_us`` (fixed rate) or ``steps`` (fixed angles), not both.
+
+    >>> pattern = tussock.SpinningPattern(elevation_deg=[-1, 0, 1], steps=360, rotation_hz=10)
+    >>> len(pattern.pulses(0))
+    1080
+    """
 
     kind: Literal["spinning"] = "spinning"
     elevation_deg: Elevations

@@ -28,7 +28,11 @@ _Pair = Annotated[tuple[Degrees, Degrees], Field(min_length=2, max_length=2)]
 
 
 class SweepPattern(StreamPattern):
-    """Emitters that sweep azimuth and elevation at once."""
+    """Emitters that sweep azimuth and elevation at once.
+
+    >>> isinstance(tussock.load_sensor("livox-mid-360").pattern, tussock.SweepPattern)
+    True
+    """
 
     kind: Literal["sweep"] = "sweep"
     azimuth_deg: _Pair

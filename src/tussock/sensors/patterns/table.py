@@ -32,7 +32,13 @@ _ROUNDING = 1e-9  # [s] a pulse that is meant to be on a cut must not miss it by
 
 
 class TablePattern(Pattern):
-    """The pulses of a CSV file, frame after frame."""
+    """The pulses of a CSV file, frame after frame.
+
+    >>> table = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.05]])
+    >>> np.savetxt("two.csv", table, delimiter=",", header="azimuth_deg,elevation_deg,time_s", comments="")
+    >>> len(tussock.TablePattern(file="two.csv", frame_period_s=0.1).pulses(0))
+    2
+    """
 
     kind: Literal["table"] = "table"
     file: Path

@@ -31,7 +31,11 @@ __all__ = ["TwoBlocksPattern"]
 
 
 class TwoBlocksPattern(TurningPattern):
-    """Upper and lower block in turns; lasers 0…L−1 are the upper block, L…2L−1 the lower."""
+    """Upper and lower block in turns; lasers 0…L−1 are the upper block, L…2L−1 the lower.
+
+    >>> isinstance(tussock.load_sensor("hdl-64e-mavs").pattern, tussock.TwoBlocksPattern)
+    True
+    """
 
     kind: Literal["two-blocks"] = "two-blocks"
     upper_elevation_deg: Elevations

@@ -96,7 +96,15 @@ class Sender(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Datagrams(Shown):
-    """UDP datagrams in the order of the file, one row each."""
+    """UDP datagrams in the order of the file, one row each.
+
+    >>> sensor = tussock.load_sensor("vlp-16")
+    >>> with tussock.open_recording("run.pcap", sensor) as run:
+    ...     run.write(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> datagrams = tussock.read_datagrams("run.pcap")
+    >>> len(datagrams.select(datagrams.port == 2368)) > 70
+    True
+    """
 
     path: Path
     time_ns: NDArray[np.int64]
@@ -184,7 +192,14 @@ def address(raw: NDArray[np.uint8]) -> str:
 
 
 def read_datagrams(path: Path | str) -> Datagrams:
-    """All UDP datagrams of a pcap or pcapng file; what is neither is an `InputError`."""
+    """All UDP datagrams of a pcap or pcapng file; what is neither is an `InputError`.
+
+    >>> sensor = tussock.load_sensor("vlp-16")
+    >>> with tussock.open_recording("run.pcap", sensor) as run:
+    ...     run.write(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> len(tussock.read_datagrams("run.pcap")) > 70
+    True
+    """
     path = Path(path)
     records = read_records(path)
     known = np.isin(records.link, KNOWN_LINKS)

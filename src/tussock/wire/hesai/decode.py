@@ -24,7 +24,13 @@ __all__ = ["HesaiPackets", "decode_hesai", "hesai_model"]
 
 @dataclass(frozen=True, eq=False)
 class HesaiPackets:
-    """Packets of one sensor, taken apart."""
+    """Packets of one sensor, taken apart.
+
+    >>> sensor = tussock.load_sensor("xt32")
+    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> tussock.decode_hesai(packets.payloads).damaged
+    0
+    """
 
     model: HesaiModel
     mode: ReturnMode
@@ -126,7 +132,13 @@ def hesai_model(payload: NDArray[np.uint8]) -> HesaiModel | None:
 
 
 def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
-    """Take packets (n, size) of one sensor apart."""
+    """Take packets (n, size) of one sensor apart.
+
+    >>> sensor = tussock.load_sensor("xt32")
+    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> tussock.decode_hesai(packets.payloads).model.name
+    'xt32'
+    """
     if payloads.ndim != 2 or not len(payloads):
         raise InputError.of("packets", "must have the shape (n, size), with n above 0", payloads.shape)
     model = hesai_model(payloads[0])

@@ -68,6 +68,10 @@ class HesaiEncoder:
     """Turns the frames of one sensor into packets, one after the other.
 
     ``epoch`` [s] is the Unix time of simulation time 0.
+
+    >>> encoder = tussock.HesaiEncoder(tussock.load_sensor("xt32"))
+    >>> encoder.packets_per_second > 1000
+    True
     """
 
     def __init__(self, sensor: Sensor, *, epoch: float = EPOCH) -> None:

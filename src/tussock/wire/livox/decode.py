@@ -18,7 +18,13 @@ __all__ = ["LivoxPoints", "decode_livox", "decode_livox_imu"]
 
 @dataclass(frozen=True, eq=False)
 class LivoxPoints:
-    """Points of packets, one row a packet, pulses without return included."""
+    """Points of packets, one row a packet, pulses without return included.
+
+    >>> sensor = tussock.load_sensor("livox-mid-360")
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> tussock.decode_livox(sent["data"].payloads).xyz.shape[1:]
+    (96, 3)
+    """
 
     format: Format
     xyz: NDArray[np.float64]
@@ -46,7 +52,13 @@ class LivoxPoints:
 
 
 def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
-    """Take packets of points (n, size) of one sensor apart."""
+    """Take packets of points (n, size) of one sensor apart.
+
+    >>> sensor = tussock.load_sensor("livox-mid-360")
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> bool(tussock.decode_livox(sent["data"].payloads).hit.any())
+    False
+    """
     if payloads.ndim != 2 or not len(payloads):
         raise InputError.of("packets", "must have the shape (n, size), with n above 0", payloads.shape)
     form = next((f for f in FORMATS.values() if _are(payloads[:1], f).all()), None)
@@ -95,7 +107,13 @@ def _are(payloads: NDArray[np.uint8], form: Format) -> NDArray[np.bool_]:
 
 
 def decode_livox_imu(payloads: NDArray[np.uint8], *, epoch: float = 0.0) -> ImuReadings:
-    """The readings in inertial packets (n, 60), of the first SDK (n, 42); times [s] of their clock since ``epoch``."""
+    """The readings in inertial packets (n, 60), of the first SDK (n, 42); times [s] of their clock since ``epoch``.
+
+    >>> sensor = tussock.load_sensor("livox-mid-360")
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> tussock.decode_livox_imu(sent["imu"].payloads).force.shape[1]
+    3
+    """
     sizes = {record.itemsize: sdk for sdk, record in IMU_PACKETS.items()}
     if payloads.ndim != 2 or payloads.shape[1] not in sizes:
         known = " or ".join(f"(n, {size})" for size in sorted(sizes, reverse=True))

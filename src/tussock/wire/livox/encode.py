@@ -33,6 +33,8 @@ class LivoxEncoder:
     """Turns the frames of one sensor into packets of points (``data``) and inertial packets (``imu``).
 
     ``epoch`` [s] is the Unix time of simulation time 0.
+
+    >>> encoder = tussock.LivoxEncoder(tussock.load_sensor("livox-mid-360"))
     """
 
     def __init__(self, sensor: Sensor, *, epoch: float = EPOCH) -> None:

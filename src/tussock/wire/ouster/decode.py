@@ -25,7 +25,12 @@ __all__ = ["Columns", "OusterScan", "beam_table", "decode_imu", "decode_scans", 
 
 @dataclass(frozen=True, eq=False)
 class OusterScan:
-    """One revolution: rows are lasers from the top down, columns are measurements (staggered, as sent)."""
+    """One revolution: rows are lasers from the top down, columns are measurements (staggered, as sent).
+
+    >>> scan = next(tussock.read_ouster("run.pcap"))  # doctest: +SKIP
+    >>> scan.fields["RANGE"].shape  # doctest: +SKIP
+    (64, 1024)
+    """
 
     unit: OusterUnit
     number: int

@@ -84,6 +84,10 @@ class OusterEncoder:
     """Turns the frames of one sensor into LIDAR packets (``data``) and inertial packets (``imu``).
 
     ``epoch`` [s] is the Unix time of simulation time 0, ``serial`` the number of the unit.
+
+    >>> encoder = tussock.OusterEncoder(tussock.load_sensor("os1-64"))
+    >>> encoder.unit.lasers
+    64
     """
 
     def __init__(self, sensor: Sensor, *, epoch: float = EPOCH, serial: int | None = None) -> None:

@@ -26,6 +26,8 @@ def read_ouster(
 
     A capture needs the unit's metadata: ``metadata``, or the .json beside it. Of several units in a capture ``sender``
     names one, by address or by address and port.
+
+    >>> products = {scan.unit.product for scan in tussock.read_ouster("run.pcap")}  # doctest: +SKIP
     """
     path = Path(path)
     if path.suffix == ".osf":
@@ -60,6 +62,9 @@ def lidar_datagrams(datagrams: Datagrams, unit: OusterUnit, sender: str | None =
 
 
 def ouster_imu(path: Path | str, *, epoch: float = 0.0) -> ImuReadings:
-    """What the inertial sensor felt in a capture; times [s] of its own clock since ``epoch``."""
+    """What the inertial sensor felt in a capture; times [s] of its own clock since ``epoch``.
+
+    >>> felt = tussock.ouster_imu("run.pcap")  # doctest: +SKIP
+    """
     datagrams = read_datagrams(Path(path))
     return decode_imu(datagrams.select(datagrams.size == IMU_BYTES).payloads().reshape(-1, IMU_BYTES), epoch=epoch)

@@ -53,7 +53,11 @@ _TRIES = 10_000
 
 
 class SimulatorGone(InputError):
-    """The simulator behind a segment has ended or was killed."""
+    """The simulator behind a segment has ended or was killed.
+
+    >>> issubclass(tussock.SimulatorGone, tussock.InputError)
+    True
+    """
 
 
 class Sample(NamedTuple):
@@ -67,7 +71,12 @@ class Sample(NamedTuple):
 
 
 class SharedSegment:
-    """A segment that this process made (and writes ``out`` channels of) or joined (and writes ``in`` channels of)."""
+    """A segment that this process made (and writes ``out`` channels of) or joined (and writes ``in`` channels of).
+
+    >>> channel = tussock.ChannelSpec("numbers", "out", "f8", (3,))
+    >>> with tussock.SharedSegment.create("tussock-docs", [channel]) as shared:
+    ...     _ = shared.publish("numbers", [1.0, 2.0, 3.0])
+    """
 
     def __init__(self, name: str, fd: int, *, simulator: bool) -> None:
         self.name, self.is_simulator = name, simulator

@@ -33,7 +33,10 @@ NUMBERS_OUT, NUMBERS_IN = 8, 16
 
 
 class Command(IntEnum):
-    """What a consumer can ask for."""
+    """What a consumer can ask for.
+
+    >>> shared.publish("command", [tussock.Command.STOP])  # doctest: +SKIP
+    """
 
     GO_ON = 0
     PAUSE = 1
@@ -41,7 +44,11 @@ class Command(IntEnum):
 
 
 class SharedRun:
-    """The simulator's end of a run in shared memory."""
+    """The simulator's end of a run in shared memory.
+
+    >>> with tussock.SharedRun("demo", sensor, pose) as shared:  # doctest: +SKIP
+    ...     shared.publish(tussock.scan(world, sensor, pose))
+    """
 
     def __init__(
         self, name: str, sensor: Sensor, start: Pose | Trajectory, *, lockstep: bool = False,

@@ -100,7 +100,11 @@ SLOT = np.dtype(
 
 
 class ChannelSpec(NamedTuple):
-    """A channel to be made."""
+    """A channel to be made.
+
+    >>> tussock.ChannelSpec("points", "out", "f4", (1000, 6)).name
+    'points'
+    """
 
     name: str
     direction: Direction

@@ -22,7 +22,14 @@ __all__ = ["RawPackets", "decode_packets", "recognise"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawPackets(Shown):
-    """Packets of one sensor, taken apart."""
+    """Packets of one sensor, taken apart.
+
+    >>> sensor = tussock.load_sensor("vlp-16")
+    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> raw = tussock.decode_packets(packets.payloads)
+    >>> raw.mode
+    'strongest'
+    """
 
     model: PacketModel
     mode: ReturnMode
@@ -48,7 +55,14 @@ class RawPackets(Shown):
 
 
 def decode_packets(payloads: NDArray[np.uint8], model: str | None = None) -> RawPackets:
-    """Take packets (n, 1206) apart; ``model`` is needed for the HDL-64E, which does not name itself."""
+    """Take packets (n, 1206) apart; ``model`` is needed for the HDL-64E, which does not name itself.
+
+    >>> sensor = tussock.load_sensor("vlp-16")
+    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> raw = tussock.decode_packets(packets.payloads)
+    >>> raw.model.name, raw.returns
+    ('vlp-16', 0)
+    """
     if payloads.ndim != 2 or payloads.shape[1] != PACKET_BYTES:
         raise InputError.of("packets", f"must have the shape (n, {PACKET_BYTES})", payloads.shape)
     if not len(payloads):

@@ -40,6 +40,10 @@ class PacketEncoder:
     """Turns the frames of one sensor into packets, one after the other.
 
     ``mode`` is that of the sensor's receiver unless given. ``epoch`` [s] is the Unix time of simulation time 0.
+
+    >>> encoder = tussock.PacketEncoder(tussock.load_sensor("vlp-16"))
+    >>> round(encoder.packets_per_second)
+    754
     """
 
     def __init__(self, sensor: Sensor, *, mode: ReturnMode | None = None, epoch: float = EPOCH) -> None:
