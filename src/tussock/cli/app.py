@@ -36,6 +36,7 @@ from tussock.cli import (
 )
 from tussock.cli.interrupt import watch, what_is_kept
 from tussock.cli.options import Command
+from tussock.cli.parser_words import in_our_form
 from tussock.errors import TussockError, TussockWarning, in_words, visible
 
 __all__ = ["app", "main"]
@@ -111,13 +112,13 @@ def _failed(error: Exception) -> int:
     if isinstance(error, OSError):
         _drop_output()
         return _say(in_words(error))
-    # The parser's own complaints (unknown option, missing argument) know how to say themselves.
+    # What is left are the parser's own complaints (unknown option, missing argument, a value of another kind).
     if not hasattr(error, "format_message"):
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(error.format_message())
         return 0
-    return _say(error.format_message())
+    return _say(in_our_form(error))
 
 
 def in_options(message: str) -> str:

@@ -47,6 +47,6 @@ class Film:
         path = None if step.thought.path is None else step.thought.path.copy()
         self.snapshots.append(Snapshot(step.sensed.end, costs, (x, y, yaw), path, step.collisions))
         if len(self.snapshots) > _MOST:
-            # Every other one goes, and from now on half as many come: the last is always kept.
+            # There are too many: every second snapshot is dropped, and from now on half as many are taken.
             self.snapshots = self.snapshots[::2]
             self.every *= 2

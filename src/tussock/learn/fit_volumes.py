@@ -128,7 +128,7 @@ def _permeability(
     """ρ of the paper, the permeability of the shells in 1/65535, and the pulses seen; ``within``: shells inside τ."""
     met = passed + ended
     whole_met = met.sum(1, dtype=np.uint32)
-    # ρ = m/(m+n); a volume that no pulse came near, all its returns being outside τ, stops what it stops as a whole.
+    # ρ = m/(m+n) of the pulses within τ; a volume that none came that near to has the ρ of all that it met.
     whole = passed.sum(1, dtype=np.float32) / np.maximum(whole_met, 1)
     m, near = passed[:, within].sum(1, dtype=np.float32), met[:, within].sum(1, dtype=np.float32)
     rho = np.where(near > 0, m / np.maximum(near, 1), whole).astype(np.float32)
@@ -144,7 +144,8 @@ def _closure(
 ) -> NDArray[np.uint16]:  # fmt: skip
     if plain:
         return np.zeros(len(shells), np.uint16)
-    # Had a pulse not been seen, one less would have ended in its own volume and as many would have passed.
+    # Leave-one-out: without the pulse itself n is one less in its own volume and m the same, so that the share which
+    # passes, m/(m + n), is (m + n)/(m + n − 1) times as large.
     seen = met.astype(np.float32) + np.float32(_PRIOR_PULSES)
     without_own = seen / np.maximum(seen - 1, np.float32(_PRIOR_PULSES))
     closure = closure_of(tables._replace(shells=shells), pulses, labels, without_own, threads)
