@@ -8,8 +8,8 @@ learn. It costs little, because
 
 - nothing is compiled: kernels run as the Python they are (NUMBA_DISABLE_JIT=1), and the tests asked are those that pass
   so when nothing is changed and take no longer than a second;
-- each test of a room is run once to see which functions it calls; a mutant is shown only to tests that call its function,
-  those of its own test file first, then the quickest, until one notices;
+- test files are asked in the order of how much they have to do with the changed module, until one notices; of a file only
+  the tests that call the changed function are, the quickest first (each test is run once to see what it calls);
 - tests are collected once; for every mutant the process forks, and the child changes the loaded module in place.
 
 A test that fails is run again with nothing changed: only if it passes then was it the mutant that it noticed. Time is
@@ -26,6 +26,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -46,10 +47,13 @@ ROOMS = {
     "learn": ["tests/unit/learn"],
 }
 """folder of the package: the tests that must notice"""
-TOO_LONG = 2.5
+TOO_LONG = 1.5
 """[s of the processor] a test that takes longer, uncompiled, when nothing is changed, is not asked"""
 TOGETHER = 6.0
-"""[s of the processor] that the tests asked about a mutant may take together when nothing is changed"""
+"""[s of the processor] that the tests of a file asked about a mutant may take together when nothing is changed"""
+FILES_ASKED = 5
+ALWAYS = "tests/unit/pulse"
+"""a few dozen pulses through everything: asked in any case, where it is a room's"""
 TIMEOUT = 600.0
 """[s] by the clock, for a child: a mutant that waits for ever"""
 OPEN = {"survived", "not asked"}
@@ -344,8 +348,7 @@ class Laboratory:
         self.notes = {entry["name"]: entry["verdict"] for entry in map(json.loads, lines)}
 
     def work(self) -> None:
-        """Look at every test, then ask about every mutant that nothing is known of."""
-        self._look()
+        """Ask about every mutant that nothing is known of."""
         for number, mutant in enumerate(self.chosen, 1):
             known = self.notes.get(mutant.name)
             if known is None or (self.again and known in OPEN):
@@ -357,64 +360,81 @@ class Laboratory:
             said = f"{number}/{len(self.chosen)} {self.notes[mutant.name]:9} {mutant.file}:{mutant.line} {mutant.what}"
             print(said, file=sys.__stderr__, flush=True)
 
-    def _look(self) -> None:
-        store = self.scratch / "tests.json"
-        known = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-        for name, items in self.items.items():
-            key = f"{name}@{digest_of(ROOT / name)}"
-            if key not in known:
-                known[key] = in_a_child(lambda items=items: look_at(items, f"{ROOT}/src/tussock/"), TIMEOUT) or {}
-                store.write_text(json.dumps(known), encoding="utf-8")
-                print(f"looked at {name}: {len(known[key])} of {len(items)}", file=sys.__stderr__, flush=True)
-            self.tests |= {test: Test(*of) for test, of in known[key].items()}
-
     def verdict(self, mutant: Mutant) -> tuple[str, str]:
         """``caught`` and by what, ``timeout`` (caught, too: it ran for ever), ``survived``, or ``not asked``."""
-        asked = self.asked(mutant)
-        while asked:
+        asked_any = False
+        for name in self.related(mutant):
+            asked = self.asked(mutant, name)
+            while asked:
+                asked_any = True
+                told = in_a_child(lambda asked=asked: self.ask(mutant, asked), TIMEOUT)
+                if told is None:
+                    return "timeout", name
+                if told == "all passed":
+                    break
+                if told == "not loaded":
+                    return "caught", told
+                blamed, asked = asked[told], asked[told + 1 :]
+                limit = self.limit(blamed)
+                if in_a_child(lambda one=blamed, limit=limit: run_item(one, limit), TIMEOUT) == [True, False]:
+                    return "caught", blamed.nodeid
+                print(f"fails unchanged: {blamed.nodeid}", file=sys.__stderr__, flush=True)
+        return "survived" if asked_any else "not asked", ""
 
-            def ask(items: list[pytest.Item] = asked) -> str | int:
-                try:
-                    put_in(mutant, ROOT / "src" / "tussock")
-                except Exception:
-                    return "not loaded"
-                for number, item in enumerate(items):
-                    if run_item(item, 2.0 + 5.0 * self.tests[item.nodeid].seconds)[1]:
-                        return number
-                return "all passed"
+    def ask(self, mutant: Mutant, items: list[pytest.Item]) -> str | int:
+        """Put the mutant in and run tests: which is the first to fail."""
+        try:
+            put_in(mutant, ROOT / "src" / "tussock")
+        except Exception:
+            return "not loaded"
+        return next((n for n, item in enumerate(items) if run_item(item, self.limit(item))[1]), "all passed")
 
-            told = in_a_child(ask, TIMEOUT)
-            if told is None:
-                return "timeout", ""
-            if told == "all passed":
-                return "survived", ""
-            if told == "not loaded":
-                return "caught", told
-            blamed = asked[told]
-            seconds = self.tests[blamed.nodeid].seconds
-            if in_a_child(lambda blamed=blamed, seconds=seconds: run_item(blamed, 2.0 + 5.0 * seconds), TIMEOUT) == [
-                True,
-                False,
-            ]:
-                return "caught", blamed.nodeid
-            print(f"fails unchanged: {blamed.nodeid}", file=sys.__stderr__, flush=True)
-            del self.tests[blamed.nodeid]
-            asked = asked[told + 1 :]
-        return "not asked", ""
+    def limit(self, item: pytest.Item) -> float:
+        """[s of the processor] that a test may take with a mistake in it."""
+        return 2.0 + 5.0 * self.tests[item.nodeid].seconds
 
-    def asked(self, mutant: Mutant) -> list[pytest.Item]:
-        """The tests that call a mutant's function: of its own test file first, then quickest first."""
+    def look(self, name: str) -> None:
+        """Run the tests of a file unchanged, once, to know those that can be asked, and what they call."""
+        store = self.scratch / "tests.json"
+        known = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+        key = f"{name}@{digest_of(ROOT / name)}"
+        if key not in known:
+            found = in_a_child(lambda: look_at(self.items[name], f"{ROOT}/src/tussock/"), TIMEOUT)
+            known[key] = found or {}
+            store.write_text(json.dumps(known), encoding="utf-8")
+            print(f"looked at {name}: {len(known[key])} of {len(self.items[name])}", file=sys.__stderr__, flush=True)
+        self.tests |= {test: Test(*of) for test, of in known[key].items()}
+
+    def related(self, mutant: Mutant) -> list[str]:
+        """The test files that have the most to do with a module: named after it, or naming what it offers."""
+        module = "tussock." + mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        room = mutant.file.partition("/")[0]
+        offers = set(getattr(sys.modules.get(module), "__all__", ()))
+        ranked = []
+        for name in self.items:
+            if not name.startswith(tuple(ROOMS[room])):
+                continue
+            text = (ROOT / name).read_text(encoding="utf-8")
+            score = 4 * len(re.findall(rf"\b{re.escape(module)}\b", text)) + 9 * name.startswith(ALWAYS)
+            score += sum(bool(re.search(rf"\b{public}\b", text)) for public in offers)
+            score += 9 * (Path(name).stem == f"test_{Path(mutant.file).stem}")
+            # Then those of the same place: what is inner is reached through its neighbours.
+            score += len(os.path.commonpath([mutant.file, name.removeprefix("tests/unit/")]).split("/")) - 1
+            ranked.append((-score, name))
+        return [name for _, name in sorted(ranked)][:FILES_ASKED]
+
+    def asked(self, mutant: Mutant, name: str) -> list[pytest.Item]:
+        """The tests of a file that call a mutant's function, quickest first."""
+        self.look(name)
         place = f"{mutant.file}::{mutant.inside}"
         within = f"{place}." if mutant.inside else place
         found = []
-        for name, items in self.items.items():
-            own = Path(name).stem == f"test_{Path(mutant.file).stem}"
-            for item in items:
-                test = self.tests.get(item.nodeid)
-                if test and any(one == place or one.startswith(within) for one in test.calls):
-                    found.append((not own, test.seconds, item.nodeid, item))
+        for item in self.items[name]:
+            test = self.tests.get(item.nodeid)
+            if test and any(one == place or one.startswith(within) for one in test.calls):
+                found.append((test.seconds, item.nodeid, item))
         chosen, together = [], 0.0
-        for _, seconds, _, item in sorted(found, key=lambda one: one[:3]):
+        for seconds, _, item in sorted(found, key=lambda one: one[:2]):
             together += seconds
             if chosen and together > TOGETHER:
                 break

@@ -113,7 +113,7 @@ def haze() -> Scene:
     shells = np.stack([open_share * 0.5, open_share], 1)
     volumes = Volumes(
         means.astype(np.float32), precision.astype(np.float32), open_share.astype(np.float32),
-        np.round(shells * 65535).astype(np.uint16), np.zeros(len(voxels), np.uint16),
+        np.round(shells * 65535).astype(np.uint16), np.linspace(0, 50_000, len(voxels)).astype(np.uint16),
         np.full(len(voxels), 10, np.uint32), np.linspace(0.2, 0.9, len(voxels)).astype(np.float32), cell,
         np.float32([1.0, 2.0]),
     )  # fmt: skip
@@ -187,6 +187,7 @@ def numbers(frame: Frame) -> dict[str, list[Any]]:
         column = frame.columns.get(name)
         if column is not None and np.isfinite(column).any():
             found[name] = [None if np.isnan(x) else float(f"{x:.6g}") for x in column]
+    found["true_y"] = [None if np.isnan(x) else float(f"{x:.6g}") for x in frame.true_xyz[:, 1]]
     if frame.waveforms is not None:
         found["starts"] = [float(f"{x:.6g}") for x in frame.waveforms.start]
         found["samples"] = [float(f"{x:.5g}") for x in frame.waveforms.samples[:4, :48].ravel()]

@@ -105,6 +105,20 @@ def test_two_equal_hits_part_at_two_sigma() -> None:
             assert found[0, 1] == pytest.approx(np.exp(-(apart**2) / 8), rel=1e-3)
 
 
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_bump_on_the_flank_of_a_strong_echo_is_an_echo(behind: bool) -> None:
+    """Peak and dip may lie between two nodes, half a σ apart, where the waveform falls (or rises) at both."""
+    bumps = 0
+    for apart in np.arange(2.5, 3.4, 0.1):
+        for weak in np.geomspace(0.03, 0.9, 40):
+            paths = np.array([20.0, 20.0 + (apart if behind else -apart) * SIGMA])
+            expected = twin(paths, np.array([1.0, weak]))
+            if expected[:, 2].min() > 2e-3 or len(expected) == 1:
+                bumps += len(expected) == 2 and bool(expected[:, 2].min() < 0.02)
+                assert len(kernels(paths, np.array([1.0, weak]))) == len(expected), (apart, weak)
+    assert bumps >= 5
+
+
 def test_the_echo_is_that_of_the_hit_that_gives_most() -> None:
     found = kernels(np.array([30.0, 10.0, 10.1, 30.3]), np.array([0.2, 0.3, 0.4, 0.9]))
     assert found[:, 2].tolist() == [2, 3]

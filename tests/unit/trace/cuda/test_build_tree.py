@@ -55,7 +55,16 @@ def test_every_item_is_in_one_leaf(
         found = found[:count]  # a tree of one leaf names it twice
     assert sorted(found) == list(range(count))
     assert most <= leaf
-    assert deepest <= tree.depth + 1
+    assert deepest == max(tree.depth, 2), "a tree of one leaf has it below its root, twice"
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_tree_is_as_deep_as_it_says(mirrored: bool) -> None:
+    """Deeper on one side, whichever."""
+    places = 2.0 ** -np.arange(12.0) * (-1 if mirrored else 1)
+    boxes = np.repeat(places[:, None], 6, 1).astype(np.float32)
+    tree = build_tree(boxes, 1)
+    assert leaves(tree, boxes)[2] == tree.depth > 5
 
 
 def test_items_that_halve_again_and_again_do_not_make_a_tree_deep() -> None:

@@ -84,8 +84,10 @@ def test_with_too_little_memory(faked: Any) -> None:
         device.empty((1024, 1024), np.float64)
 
 
-def test_with_a_driver_that_is_too_old(faked: Any) -> None:
-    faked({"cuModuleLoadDataEx": 222})
+@pytest.mark.parametrize("code", [200, 209, 218, 222, 300])
+def test_with_a_driver_that_is_too_old(faked: Any, code: int) -> None:
+    """CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION and INVALID_SOURCE."""
+    faked({"cuModuleLoadDataEx": code})
     with pytest.raises(InputError, match=r"driver does not take our code .* a driver of 2023 or later \(530\) does"):
         Code(".version 8.1\n.entry one()")
 
