@@ -45,8 +45,10 @@ class Done(NamedTuple):
 class Run:
     """What is scanned, and where the frames go: ``out`` gives folder, name and format.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> from pathlib import Path
-    >>> scene, sensor = tussock.Scene("nothing"), tussock.load_sensor("vlp-16")
+    >>> sensor = tussock.load_sensor("vlp-16")
     >>> run = tussock.Run(scene, sensor, tussock.Pose.at(0, 0, 1), Path("f.npz"), start=0.0, end=0.3)
     >>> len(run.files)
     3

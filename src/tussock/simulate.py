@@ -200,7 +200,9 @@ def scan_range(
 ) -> Iterator[Frame]:  # fmt: skip
     """Scan the frames that start in [start, end) [s], one after the other; options as for `scan`.
 
-    >>> world, sensor = tussock.World(tussock.Scene("nothing")), tussock.load_sensor("vlp-16")
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
+    >>> world, sensor = tussock.World(scene), tussock.load_sensor("vlp-16")
     >>> len(list(tussock.scan_range(world, sensor, start=0.0, end=0.3)))
     3
     """

@@ -46,7 +46,7 @@ class Box:
     """One thing in an image.
 
     >>> wall = tussock.Scene("wall")
-    >>> thing = wall.add(tussock.box((1, 1, 1)), name="crate", position=(5, 0, 0))
+    >>> thing = wall.add(tussock.box((1, 1, 1)), name="crate", label="other-object", position=(5, 0, 0))
     >>> view = tussock.look(wall, tussock.Camera(width=40, height=30))
     >>> box, = tussock.boxes_in(view, tussock.World(wall))
     >>> box.name, box.occlusion
@@ -97,8 +97,8 @@ def boxes_in(
     ``of`` names labels or objects; all things if not given.
 
     >>> scene = tussock.Scene("two crates")
-    >>> near = scene.add(tussock.box((1, 1, 1)), name="near", position=(5, -1, 0))
-    >>> far = scene.add(tussock.box((1, 1, 1)), name="far", position=(9, 1, 0))
+    >>> near = scene.add(tussock.box((1, 1, 1)), name="near", label="other-object", position=(5, -1, 0))
+    >>> far = scene.add(tussock.box((1, 1, 1)), name="far", label="other-object", position=(9, 1, 0))
     >>> world = tussock.World(scene)
     >>> view = tussock.look(world, tussock.Camera(width=80, height=60))
     >>> [box.name for box in tussock.boxes_in(view, world)]

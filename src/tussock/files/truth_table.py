@@ -30,7 +30,9 @@ BLENSOR_FIELDS = (
 def save_truth_table(frame: Frame, path: Path | str, *, force: bool = False) -> None:
     """Write the table of a frame to ``path``, which ends in .csv or .parquet.
 
-    >>> frame = tussock.scan(tussock.Scene("nothing"), tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
     >>> tussock.save_truth_table(frame, "table.csv")
     """
     path = Path(path)

@@ -161,7 +161,9 @@ def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPuls
 
     Of several returns of a pulse the first row is taken: it is the one that the permeability was made for.
 
-    >>> frame = tussock.scan(tussock.Scene("nothing"), tussock.load_sensor("vlp-16"), keep_misses=True)
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
+    >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
     >>> bool(tussock.measured_pulses(frame, reach=100).hit.any())
     False
     """

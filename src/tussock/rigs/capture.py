@@ -29,11 +29,13 @@ __all__ = ["Moment", "capture", "capture_moment", "check_range", "moments_betwee
 class Moment(Shown):
     """What all sensors gave at one moment, each by its name.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> rig = tussock.Rig(
     ...     tussock.Trajectory.standing(tussock.Pose.at(0, 0, 1)),
     ...     lidars=[tussock.MountedLidar("top", tussock.load_sensor("vlp-16"))],
     ... )
-    >>> moment = next(iter(tussock.capture(rig, tussock.Scene("nothing"), start=0.0, end=0.1)))
+    >>> moment = next(iter(tussock.capture(rig, scene, start=0.0, end=0.1)))
     >>> list(moment.frames)
     ['top']
     """
@@ -73,11 +75,13 @@ def capture(
     Every LIDAR gives a frame, every camera a colour picture (``pictures``) and the truth of every pixel (``views``).
     Each sensor draws its own chance from ``seed`` and its name.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> rig = tussock.Rig(
     ...     tussock.Trajectory.standing(tussock.Pose.at(0, 0, 1)),
     ...     lidars=[tussock.MountedLidar("top", tussock.load_sensor("vlp-16"))],
     ... )
-    >>> moments = list(tussock.capture(rig, tussock.Scene("nothing"), start=0.0, end=0.2))
+    >>> moments = list(tussock.capture(rig, scene, start=0.0, end=0.2))
     >>> len(moments)
     2
     """

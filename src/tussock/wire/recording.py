@@ -85,9 +85,11 @@ def open_recording(
     ``epoch`` [s] is the Unix time of simulation time 0; ``origin`` is where on the earth the scene's origin lies, for
     the position packets of a capture.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("vlp-16")
     >>> with tussock.open_recording("run.pcap", sensor) as run:
-    ...     for frame in tussock.scan_range(tussock.Scene("nothing"), sensor, start=0.0, end=0.2):
+    ...     for frame in tussock.scan_range(scene, sensor, start=0.0, end=0.2):
     ...         run.write(frame)
     """
     path = Path(path)

@@ -98,9 +98,11 @@ class Sender(NamedTuple):
 class Datagrams(Shown):
     """UDP datagrams in the order of the file, one row each.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("vlp-16")
     >>> with tussock.open_recording("run.pcap", sensor) as run:
-    ...     run.write(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    ...     run.write(tussock.scan(scene, sensor, keep_misses=True))
     >>> datagrams = tussock.read_datagrams("run.pcap")
     >>> len(datagrams.select(datagrams.port == 2368)) > 70
     True
@@ -194,9 +196,11 @@ def address(raw: NDArray[np.uint8]) -> str:
 def read_datagrams(path: Path | str) -> Datagrams:
     """All UDP datagrams of a pcap or pcapng file; what is neither is an `InputError`.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("vlp-16")
     >>> with tussock.open_recording("run.pcap", sensor) as run:
-    ...     run.write(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    ...     run.write(tussock.scan(scene, sensor, keep_misses=True))
     >>> len(tussock.read_datagrams("run.pcap")) > 70
     True
     """

@@ -26,8 +26,10 @@ __all__ = ["HesaiPackets", "decode_hesai", "hesai_model"]
 class HesaiPackets:
     """Packets of one sensor, taken apart.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("xt32")
-    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> tussock.decode_hesai(packets.payloads).damaged
     0
     """
@@ -134,8 +136,10 @@ def hesai_model(payload: NDArray[np.uint8]) -> HesaiModel | None:
 def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
     """Take packets (n, size) of one sensor apart.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("xt32")
-    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> tussock.decode_hesai(packets.payloads).model.name
     'xt32'
     """

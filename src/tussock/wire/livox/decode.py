@@ -20,8 +20,10 @@ __all__ = ["LivoxPoints", "decode_livox", "decode_livox_imu"]
 class LivoxPoints:
     """Points of packets, one row a packet, pulses without return included.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("livox-mid-360")
-    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> tussock.decode_livox(sent["data"].payloads).xyz.shape[1:]
     (96, 3)
     """
@@ -54,8 +56,10 @@ class LivoxPoints:
 def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
     """Take packets of points (n, size) of one sensor apart.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("livox-mid-360")
-    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> bool(tussock.decode_livox(sent["data"].payloads).hit.any())
     False
     """
@@ -109,8 +113,10 @@ def _are(payloads: NDArray[np.uint8], form: Format) -> NDArray[np.bool_]:
 def decode_livox_imu(payloads: NDArray[np.uint8], *, epoch: float = 0.0) -> ImuReadings:
     """The readings in inertial packets (n, 60), of the first SDK (n, 42); times [s] of their clock since ``epoch``.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("livox-mid-360")
-    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> tussock.decode_livox_imu(sent["imu"].payloads).force.shape[1]
     3
     """

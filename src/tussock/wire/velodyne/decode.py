@@ -24,8 +24,10 @@ __all__ = ["RawPackets", "decode_packets", "recognise"]
 class RawPackets(Shown):
     """Packets of one sensor, taken apart.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("vlp-16")
-    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> raw = tussock.decode_packets(packets.payloads)
     >>> raw.mode
     'strongest'
@@ -57,8 +59,10 @@ class RawPackets(Shown):
 def decode_packets(payloads: NDArray[np.uint8], model: str | None = None) -> RawPackets:
     """Take packets (n, 1206) apart; ``model`` is needed for the HDL-64E, which does not name itself.
 
+    >>> scene = tussock.Scene("crate")
+    >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("vlp-16")
-    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(tussock.Scene("nothing"), sensor, keep_misses=True))
+    >>> packets = tussock.PacketEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> raw = tussock.decode_packets(packets.payloads)
     >>> raw.model.name, raw.returns
     ('vlp-16', 0)
