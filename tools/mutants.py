@@ -2,6 +2,7 @@
 
     make mutants                                        # 150 mutants, seed 0; goes on where a stopped run was
     python tools/mutants.py --count 20 --seed 3 --only wire
+    python tools/mutants.py --compiled --only learn      # what is not in kernels, asked of tests too slow uncompiled
 
 A seeded sample of changes to numbers, comparisons, signs, operators and conditions in signal, pulse, trace, wire and
 learn. It costs little, because
@@ -336,6 +337,12 @@ def put_in(mutant: Mutant, package: Path) -> None:
                     setattr(user, key, changed)
 
 
+def is_compiled(mutant: Mutant) -> bool:
+    """Whether a mutant is in a kernel, and kernels are compiled."""
+    module = sys.modules.get("tussock." + mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    return hasattr(getattr(module, mutant.inside.partition(".")[0], None), "nopython_signatures")
+
+
 class Laboratory:
     """The tests, loaded once and uncompiled, and what is known of them and of mutants."""
 
@@ -362,6 +369,8 @@ class Laboratory:
 
     def verdict(self, mutant: Mutant) -> tuple[str, str]:
         """``caught`` and by what, ``timeout`` (caught, too: it ran for ever), ``survived``, or ``not asked``."""
+        if is_compiled(mutant):  # what is put into the Python of a compiled kernel changes nothing
+            return "not asked", "kernel"
         asked_any = False
         for name in self.related(mutant):
             asked = self.asked(mutant, name)
@@ -427,11 +436,12 @@ class Laboratory:
         """The tests of a file that call a mutant's function, quickest first."""
         self.look(name)
         place = f"{mutant.file}::{mutant.inside}"
-        within = f"{place}." if mutant.inside else place
+        within = f"{place}."
         found = []
         for item in self.items[name]:
             test = self.tests.get(item.nodeid)
-            if test and any(one == place or one.startswith(within) for one in test.calls):
+            # A constant of a module is used by others, too: all tests of the file are asked.
+            if test and (not mutant.inside or any(one == place or one.startswith(within) for one in test.calls)):
                 found.append((test.seconds, item.nodeid, item))
         chosen, together = [], 0.0
         for seconds, _, item in sorted(found, key=lambda one: one[:2]):
@@ -448,6 +458,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=ROOMS, action="append", help="only mutants of this room; may be repeated")
     parser.add_argument("--again", action="store_true", help="ask about survivors again: tests may have been added")
+    parser.add_argument("--compiled", action="store_true", help="kernels stay compiled; only what is outside of them")
     parser.add_argument("--scratch", type=Path, default=ROOT / ".mutants", help="folder of the notes")
     given = parser.parse_args()
     given.scratch.mkdir(parents=True, exist_ok=True)
@@ -455,7 +466,7 @@ def main() -> None:
     laboratory = Laboratory(given.scratch.resolve(), chosen, given.again)
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "src"))
-    os.environ |= {"PYTHONPATH": str(ROOT / "src"), "NUMBA_DISABLE_JIT": "1"}
+    os.environ |= {"PYTHONPATH": str(ROOT / "src"), "NUMBA_DISABLE_JIT": "0" if given.compiled else "1"}
     folders = sorted({folder for room in given.only or ROOMS for folder in ROOMS[room]})
     words = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
     pytest.main([*words, *folders], plugins=[Asking(laboratory)])
@@ -467,5 +478,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before Numba is loaded
     main()

@@ -165,7 +165,7 @@ def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPuls
     >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> frame = tussock.scan(scene, tussock.load_sensor("vlp-16"), keep_misses=True)
     >>> bool(tussock.measured_pulses(frame, reach=100).hit.any())
-    False
+    True
     """
     first = frame.return_number <= 1
     rows = frame.select(first) if not first.all() else frame

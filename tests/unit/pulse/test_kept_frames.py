@@ -102,18 +102,18 @@ def hedge() -> Scene:
 def haze() -> Scene:
     """Gaussians of several permeabilities around the sensor, a wall behind them."""
     rng = np.random.default_rng(3)
-    count, cell = 40, 1.0
-    voxels = np.unique(rng.integers(-4, 4, (count, 3)), axis=0)
+    cell = 1.0
+    voxels = np.argwhere(np.ones((8, 8, 4), bool)) - [4, 4, 2]
     voxels = voxels[np.abs(voxels + 0.5).max(1) > 1]
     means = (voxels + 0.5) * cell + rng.uniform(-0.2, 0.2, voxels.shape)
     axes = np.linalg.qr(rng.normal(size=(len(voxels), 3, 3)))[0]
     spread = axes * rng.uniform(0.15, 0.4, (len(voxels), 1, 3))
     precision = np.linalg.inv(spread @ spread.transpose(0, 2, 1))[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
-    open_share = rng.uniform(0.1, 0.8, len(voxels))
+    open_share = rng.uniform(0.4, 0.95, len(voxels))
     shells = np.stack([open_share * 0.5, open_share], 1)
     volumes = Volumes(
         means.astype(np.float32), precision.astype(np.float32), open_share.astype(np.float32),
-        np.round(shells * 65535).astype(np.uint16), np.linspace(0, 50_000, len(voxels)).astype(np.uint16),
+        np.round(shells * 65535).astype(np.uint16), np.linspace(30_000, 60_000, len(voxels)).astype(np.uint16),
         np.full(len(voxels), 10, np.uint32), np.linspace(0.2, 0.9, len(voxels)).astype(np.float32), cell,
         np.float32([1.0, 2.0]),
     )  # fmt: skip

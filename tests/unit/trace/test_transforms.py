@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from tussock.poses import Pose, Trajectory
 from tussock.scene.primitives import box
 from tussock.scene.scene import Scene, SceneObject
+from tussock.trace.embree import MAX_TIME_STEPS
 from tussock.trace.transforms import time_steps
 from tussock.trace.world import World
 
@@ -36,6 +37,7 @@ def test_a_turn_is_as_many_as_keep_it_on_its_way(turns: float, steps: int) -> No
 
     which is all that Embree takes (RTC_MAX_TIME_STEP_COUNT).
     """
+    assert MAX_TIME_STEPS == 129
     assert len(time_steps(moved(spinning(turns)), 0.0, 1.0, np.zeros(3))) == steps
 
 

@@ -30,7 +30,7 @@ class HesaiPackets:
     >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("xt32")
     >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
-    >>> tussock.decode_hesai(packets.payloads).damaged
+    >>> tussock.decode_hesai(packets["data"].payloads).damaged
     0
     """
 
@@ -140,8 +140,8 @@ def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
     >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
     >>> sensor = tussock.load_sensor("xt32")
     >>> packets = tussock.HesaiEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
-    >>> tussock.decode_hesai(packets.payloads).model.name
-    'xt32'
+    >>> tussock.decode_hesai(packets["data"].payloads).model.name
+    'pandar-xt32'
     """
     if payloads.ndim != 2 or not len(payloads):
         raise InputError.of("packets", "must have the shape (n, size), with n above 0", payloads.shape)

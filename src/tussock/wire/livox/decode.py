@@ -61,7 +61,7 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
     >>> sensor = tussock.load_sensor("livox-mid-360")
     >>> sent = tussock.LivoxEncoder(sensor).encode(tussock.scan(scene, sensor, keep_misses=True))
     >>> bool(tussock.decode_livox(sent["data"].payloads).hit.any())
-    False
+    True
     """
     if payloads.ndim != 2 or not len(payloads):
         raise InputError.of("packets", "must have the shape (n, size), with n above 0", payloads.shape)
