@@ -3,7 +3,7 @@
     python benchmarks/gpu.py [scene …]
 
 Each scene with one and with nine rays a pulse (HDL-64E, noise, labels and truth on), then 4,096 sensors of 20,000 single
-rays in a yard of 12 million triangles, one launch. Medians.
+rays in a yard of 12 million triangles, one call. Medians.
 """
 
 from __future__ import annotations

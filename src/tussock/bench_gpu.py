@@ -9,7 +9,7 @@ import numpy as np
 
 from tussock.bench import timed_in_turns
 from tussock.frames.frame import Frame
-from tussock.gpu.scans import Shot
+from tussock.gpu.scans import shots_of
 from tussock.gpu.worlds import Wanted, ready_on_gpu
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.sensor import Sensor
@@ -47,7 +47,7 @@ def measure_gpu(name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: 
     ready = prepare(world, sensor, Trajectory.standing(pose), 0, 0)
     scanning, fired = ready.scanning, ready.fired
     there = ready_on_gpu(world, Wanted(sensor, scanning, fired, ready.slots, fired.start, ready.end, 1, False))
-    shots = [Shot(scanning.poses, scanning.chance, scanning.receiving.biases)]
+    shots = shots_of(scanning)
 
     def fire() -> None:
         there.fire(shots, fired.start)

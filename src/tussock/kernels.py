@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import re
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ from tussock.kernel_cache import keep_compiled
 
 __all__ = [
     "Array", "Real", "Whole", "borrowed", "float32_at", "from_library", "inline_kernel", "kernel", "loop_kernel",
-    "source_stamp", "uint32_at",
+    "source_stamp", "taken", "uint32_at",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -131,6 +133,29 @@ def _itself(value: Any) -> Any:
 
 
 borrowed: Any = _itself if INTERPRETED else _borrow
+
+
+@intrinsic
+def _take(typing_context: Any, counter: Any) -> Any:
+    """The first number of an array of int64, which is one more from then on; no two threads get the same one."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.atomic_rmw("add", array.data, ir.Constant(ir.IntType(64), 1), "monotonic")
+
+    return types.int64(counter), generate
+
+
+_taking = threading.Lock()
+
+
+def _take_interpreted(counter: Any) -> int:
+    with _taking:
+        counter[0] += 1
+        return int(counter[0]) - 1
+
+
+taken: Any = _take_interpreted if INTERPRETED else _take
 
 
 def _loader(kind: Any, plain: Any) -> Any:

@@ -13,12 +13,13 @@ from tussock.errors import InputError
 from tussock.frames.collect import Fired
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
-from tussock.pulse.immersed import media_around
-from tussock.randomness import chance_of, check_seed
+from tussock.pulse.immersed import media_around, media_differ
+from tussock.pulse.tables import PoseTable
+from tussock.randomness import chances_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
-from tussock.signal.range_noise import laser_biases
-from tussock.simulate import add_speeds, checked_on, frame_meta, prepare, scan
+from tussock.signal.range_noise import biases_of
+from tussock.simulate import add_speeds, checked_on, frame_meta, pose_table, prepare, scan
 from tussock.trace.world import World
 
 __all__ = ["ManyFrames", "scan_many"]
@@ -46,7 +47,7 @@ class ManyFrames:
     """first row of every sensor's frame, and the end, shape (sensors + 1,)"""
     _made: Mapping[str, Any]
     """all columns as they were made; radial speeds may be unfinished"""
-    _about: tuple[World, Sensor, tuple[Trajectory, ...], tuple[int, ...], int, Fired]
+    _about: tuple[World, Sensor, Sequence[Pose | Trajectory], Sequence[int], int, Fired]
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -59,13 +60,14 @@ class ManyFrames:
         """The frame of one sensor, in the processor's memory."""
         if not 0 <= number < len(self):
             raise InputError.of("frame", f"must be a whole number from 0 to {len(self) - 1}", number)
-        world, sensor, paths, seeds, frame, fired = self._about
+        world, sensor, poses, seeds, frame, fired = self._about
+        path = _path(poses[number])
         first, last = int(self.starts[number]), int(self.starts[number + 1])
         columns: dict[str, Any] = {name: _rows(column, first, last) for name, column in self._made.items()}
         if not isinstance(self.columns["time"], np.ndarray):
-            add_speeds(columns, fired, paths[number], world, sensor)
+            add_speeds(columns, fired, path, world, sensor)
         meta = frame_meta(world, sensor, seeds[number], frame, len(fired.lasers))
-        return Frame(**columns, meta=meta, trajectory=paths[number])
+        return Frame(**columns, meta=meta, trajectory=path)
 
 
 def scan_many(
@@ -75,7 +77,7 @@ def scan_many(
     """Scan with a sensor at each of ``poses``, each with its own seed (0, 1, … if not given).
 
     Sensor by sensor the same as `tussock.scan` with that pose and that seed. On a graphics processor (``on="gpu"``) all
-    of them are one launch, and their columns stay there.
+    of them are fired together, and their columns stay there.
 
     >>> room = tussock.Scene("room")
     >>> walls = room.add(tussock.box((20, 20, 10)), name="walls")
@@ -91,23 +93,27 @@ def scan_many(
     numbers = tuple(check_seed(seed) for seed in (range(len(poses)) if seeds is None else seeds))
     if len(numbers) != len(poses):
         raise InputError.of("seeds", f"must be as many as the poses, {len(poses)}", len(numbers))
-    paths = tuple(pose if isinstance(pose, Trajectory) else Trajectory.standing(pose) for pose in poses)
+    poses = tuple(poses)
     if checked_on(on) == "gpu":
-        return _on_gpu(world, sensor, paths, numbers, frame, keep_misses)
+        return _on_gpu(world, sensor, poses, numbers, frame, keep_misses)
     frames = [
-        scan(world, sensor, path, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)
-        for path, seed in zip(paths, numbers, strict=True)
+        scan(world, sensor, pose, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)
+        for pose, seed in zip(poses, numbers, strict=True)
     ]
     columns = {name: np.concatenate([one.columns[name] for one in frames]) for name in frames[0].columns}
     starts = np.concatenate([[0], np.cumsum([len(one) for one in frames])])
-    fired = prepare(world, sensor, paths[0], numbers[0], frame).fired
-    return ManyFrames(columns, starts, columns, (world, sensor, paths, numbers, frame, fired))
+    fired = prepare(world, sensor, _path(poses[0]), numbers[0], frame).fired
+    return ManyFrames(columns, starts, columns, (world, sensor, poses, numbers, frame, fired))
+
+
+def _path(pose: Pose | Trajectory) -> Trajectory:
+    return pose if isinstance(pose, Trajectory) else Trajectory.standing(pose)
 
 
 def _on_gpu(
-    world: World, sensor: Sensor, paths: tuple[Trajectory, ...], seeds: tuple[int, ...], frame: int, keep_misses: bool
-) -> ManyFrames:
-    from tussock.gpu.scans import Shot
+    world: World, sensor: Sensor, poses: Sequence[Pose | Trajectory], seeds: tuple[int, ...], frame: int, keep_misses: bool
+) -> ManyFrames:  # fmt: skip
+    from tussock.gpu.scans import Shots
     from tussock.gpu.worlds import Wanted, ready_on_gpu
 
     if sensor.noise.pointing_sigma_mrad > 0:
@@ -115,32 +121,42 @@ def _on_gpu(
             "noise.pointing_sigma_mrad", "must be 0 for many sensors on='gpu'", sensor.noise.pointing_sigma_mrad,
             "scan them one by one",
         )  # fmt: skip
-    first = prepare(world, sensor, paths[0], seeds[0], frame)
+    first = prepare(world, sensor, _path(poses[0]), seeds[0], frame)
     scanning, fired = first.scanning, first.fired
-    shots = []
-    for path, seed in zip(paths, seeds, strict=True):
-        if path.moving:
-            poses = prepare(world, sensor, path, seed, frame).scanning.poses
-        else:
-            poses = scanning.poses._replace(positions=path.positions - world.origin, quaternions=path.quaternions)
-        if len(poses.positions) != len(scanning.poses.times) or not np.array_equal(poses.times, scanning.poses.times):
-            raise InputError("poses: on='gpu' takes sensors that all stand, or paths that share their times")
-        if first.scanning.receiving.media != media_around(scanning.around, poses.positions[0]):
-            raise InputError(
-                "poses: on='gpu' takes sensors that are all in the same medium; scan the others by themselves"
-            )
-        biases = laser_biases(sensor.noise.bias_sigma_m, sensor.lasers, seed)
-        shots.append(Shot(poses, chance_of(seed, frame), biases))
+    positions, quaternions = _places(world, sensor, poses, frame, scanning.poses)
+    if media_differ(scanning.around) and any(
+        media_around(scanning.around, place) != scanning.receiving.media for place in positions[:, 0]
+    ):
+        raise InputError("poses: on='gpu' takes sensors that are all in the same medium; scan the others by themselves")
+    shots = Shots(
+        positions, quaternions, chances_of(seeds, frame), biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds)
+    )
     there = ready_on_gpu(
-        world, Wanted(sensor, scanning, fired, first.slots, fired.start, first.end, len(shots), keep_misses)
+        world, Wanted(sensor, scanning, fired, first.slots, fired.start, first.end, len(poses), keep_misses)
     )  # fmt: skip
     there.fire(shots, fired.start)
     starts = there.starts()
     made = {name: column.first(int(starts[-1])) for name, column in there.columns.items()}
-    moves = any(path.moving for path in paths) or any(thing.motion is not None for thing in world.objects)
+    moves = any(isinstance(pose, Trajectory) and pose.moving for pose in poses) or any(
+        thing.motion is not None for thing in world.objects
+    )
     unfinished = _SPEEDS if moves else _SPEEDS[1:] if sensor.noise.speed_sigma_m_s is not None else ()
     columns = {name: column for name, column in made.items() if name not in unfinished}
-    return ManyFrames(columns, starts, made, (world, sensor, paths, seeds, frame, fired))
+    return ManyFrames(columns, starts, made, (world, sensor, poses, seeds, frame, fired))
+
+
+def _places(
+    world: World, sensor: Sensor, poses: Sequence[Pose | Trajectory], frame: int, first: PoseTable
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where sensors are at the times of the first one's table: positions (sensors, times, 3), quaternions."""
+    if all(isinstance(pose, Pose) for pose in poses):  # no loop but this: there may be thousands
+        standing: Any = poses
+        place = np.array([pose.position for pose in standing]) - world.origin
+        return place[:, None], np.array([pose.quaternion for pose in standing])[:, None]
+    tables = [pose_table(world, sensor, _path(pose), frame) for pose in poses]
+    if any(not np.array_equal(table.times, first.times) for table in tables):
+        raise InputError("poses: on='gpu' takes sensors that all stand, or paths that share their times")
+    return np.stack([table.positions for table in tables]), np.stack([table.quaternions for table in tables])
 
 
 def _rows(column: Any, first: int, last: int) -> NDArray[Any]:

@@ -9,6 +9,7 @@ numbers; those whose names end in `_array` do the same, bit by bit, on NumPy arr
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import IntEnum, unique
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ __all__ = [
     "Chance",
     "Purpose",
     "chance_of",
+    "chances_of",
     "check_seed",
     "normal_array",
     "normal_pair",
@@ -116,6 +118,15 @@ class Chance(NamedTuple):
 def chance_of(seed: int, frame: int) -> Chance:
     """The chance of frame number ``frame``, 0 to 2⁵⁶ − 1, under a seed."""
     return Chance(*seed_key(seed), np.uint32(frame & _MASK), np.uint32(frame >> 32 << _PURPOSE_BITS))
+
+
+def chances_of(seeds: Sequence[int], frame: int) -> NDArray[np.uint32]:
+    """The chance of one frame under many seeds that were checked, shape (seeds, 4)."""
+    many = np.array(seeds, np.uint64)
+    words = np.empty((len(many), 4), np.uint32)
+    words[:, 0], words[:, 1] = many & np.uint64(_MASK), many >> np.uint64(32)
+    words[:, 2:] = chance_of(0, frame)[2:]
+    return words
 
 
 @inline_kernel

@@ -14,13 +14,14 @@ from tussock.errors import InputError
 from tussock.frames.collect import Fired, collect
 from tussock.frames.decompose import decompose
 from tussock.frames.frame import Frame
+from tussock.frames.memory import reused
 from tussock.frames.range_rate import range_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
-from tussock.pulse.loop import pulse_loop
+from tussock.pulse.loop import Turns, pulse_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
 from tussock.return_modes import MODES
@@ -41,9 +42,9 @@ from tussock.version import VERSION
 __all__ = ["frames_between", "scan", "scan_range"]
 
 _MOST_SAMPLES = 10**9  # 4 GB
-_BLOCK = 1024  # pulses a thread takes at a time
+_BLOCK = 256  # pulses a thread takes at a time; whoever is done first takes the next
+_ROWS_A_THREAD = 20_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
-_PIECES = 4  # at least, for every thread of several: whoever is done first takes another
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
 _FAR_S = 1e10  # [s] 317 years: a microsecond is still told apart
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
@@ -86,14 +87,17 @@ def scan(
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
     if on == "gpu":
-        columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses)
+        columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses, threads=threads)
     else:
         pulses = len(fired.lasers)
-        block_counts = np.zeros((pulses + block - 1) // block, np.int64)
-        pieces = max(1 if threads == 1 else _PIECES, 1 + pulses * sensor.beam.rays // (_PIECE * threads))
-        run_on_threads(pulse_loop, threads, block, shot.scanning, slots, block_counts, pieces=pieces)
+        blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
+        most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
+        turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
+        run_on_threads(pulse_loop, threads, turns, shot.scanning, slots, pieces=pieces)
         tables = shot.moving.tables
-        columns = collect(fired, slots, tables, block, block_counts, keep_misses=keep_misses, threads=threads)
+        # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
+        few = min(threads, 1 + pulses // _ROWS_A_THREAD)
+        columns = collect(fired, slots, tables, block, turns.counts, keep_misses=keep_misses, threads=few)
     add_speeds(columns, fired, path, world, sensor)
     waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
     meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
@@ -139,17 +143,19 @@ def prepare(
     return Prepared(scanning, fired, _slots(len(pulses), sensor, waveform=waveform), moving, start + span)
 
 
-def _scan_on_gpu(world: World, sensor: Sensor, shot: Prepared, *, keep_misses: bool) -> dict[str, NDArray[Any]]:
+def _scan_on_gpu(
+    world: World, sensor: Sensor, shot: Prepared, *, keep_misses: bool, threads: int
+) -> dict[str, NDArray[Any]]:
     """The columns of a scan that a graphics processor makes; waveforms, where they are kept, into the slots."""
-    from tussock.gpu.scans import Shot
+    from tussock.gpu.scans import shots_of
     from tussock.gpu.worlds import Wanted, ready_on_gpu
 
     scanning, fired, slots = shot.scanning, shot.fired, shot.slots
     there = ready_on_gpu(
         world, Wanted(sensor, scanning, fired, slots, fired.start, shot.end, 1, keep_misses)
     )  # fmt: skip
-    there.fire([Shot(scanning.poses, scanning.chance, scanning.receiving.biases)], fired.start)
-    columns = there.to_host(int(there.starts()[-1]))
+    there.fire(shots_of(scanning), fired.start)
+    columns = there.to_host(int(there.starts()[-1]), threads)
     if len(slots.recording.samples):
         slots.recording.starts[:] = there.slots.recording.starts.to_host()
         slots.recording.samples[:] = there.slots.recording.samples.to_host()
@@ -268,6 +274,12 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     )
 
 
+def pose_table(world: World, sensor: Sensor, path: Trajectory, frame: int) -> PoseTable:
+    """Where a sensor is during a frame."""
+    span = max(sensor.frame_period, float(sensor.pulses(frame).offsets[-1]))
+    return _pose_table(path, frame * sensor.frame_period, sensor.frame_period, span, world.origin)
+
+
 def _pose_table(path: Trajectory, start: float, period: float, span: float, origin: NDArray[np.float64]) -> PoseTable:
     """Poses at even steps and at the path's own knots, from the start of the frame to its last pulse."""
     if not path.moving:
@@ -326,8 +338,14 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
             "set a shorter waveform.window_m or a longer waveform.bin_ns",
         )  # fmt: skip
 
-    def room(dtype: Any) -> NDArray[Any]:
-        return np.empty((pulses, returns), dtype)
+    # One piece of memory, which the next scan uses again.
+    memory, used = reused(pulses * (returns * 33 + 1) + 64), 0
+
+    def room(dtype: Any, *shape: int) -> NDArray[Any]:
+        nonlocal used
+        shape = shape or (pulses, returns)
+        first, used = used, used + int(np.prod(shape)) * np.dtype(dtype).itemsize
+        return memory[first:used].view(dtype).reshape(shape)
 
     recorded = pulses if waveform else 0
     recording = Recording(
@@ -335,11 +353,12 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
         np.float32(kept.bin_m), np.float32(kept.lead_m), kept.noise,
     )  # fmt: skip
 
+    true_range, measured, intensity, signal = room(np.float32), room(np.float32), room(np.float32), room(np.float32)
+    speed = room(np.float32, pulses, returns if sensor.noise.speed_sigma_m_s is not None else 0)
+    geometry, primitive, copy = room(np.uint32), room(np.uint32), room(np.uint32)
+    kind, counts = room(np.uint8), room(np.uint8, pulses)
     return Slots(
-        np.empty(pulses, np.uint8),
-        room(np.float32), room(np.float32), room(np.float32), room(np.float32),
-        np.empty((pulses, returns if sensor.noise.speed_sigma_m_s is not None else 0), np.float32),
-        room(np.uint32), room(np.uint32), room(np.uint32), room(np.uint8), recording,
+        counts, true_range, measured, intensity, signal, speed, geometry, primitive, copy, kind, recording
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.columns import COLUMNS, Column
+from tussock.frames.memory import reused
 from tussock.kernels import inline_kernel, loop_kernel
 from tussock.threads import run_on_threads
 from tussock.trace.hit_tables import material_of
@@ -55,7 +56,7 @@ def collect(
 
 def room_for(rows: int) -> dict[str, NDArray[Any]]:
     """Empty columns in one piece of memory: the system hands out one large piece faster than many small."""
-    return columns_in(np.empty(bytes_of(rows), np.uint8), rows)
+    return columns_in(reused(bytes_of(rows)), rows)
 
 
 def bytes_of(rows: int) -> int:

@@ -1,12 +1,13 @@
-"""The loops of a graphics processor: one thread a sub-ray, then one thread a pulse, then one thread some rows.
+"""The loops of a graphics processor: one thread a sub-ray (`tussock.gpu.tracing`), then a pulse, then some rows.
 
 What happens to a ray and to a pulse is in `tussock.trace` and `tussock.pulse`, in the source that the processor runs as
-well (`tussock.trace.cuda.rebound`); here is only which thread does what. Sub-rays are traced one a thread beforehand,
-in the order of the lasers, because neighbours in azimuth meet the same things.
+well (`tussock.trace.cuda.rebound`); here is only which thread does what. What no pulse of a scan does (mirrors,
+vegetation that answers, volumes, waveforms) is left out of its kernel, which then needs much less memory a thread.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -17,22 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired, fill_block
+from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
+from tussock.gpu.tracing import RayTable, aim_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.follow import follow_lanes
+from tussock.pulse.listen import listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
-from tussock.pulse.tables import PoseTable, Receiving, Scanning, Scratch, Slots
-from tussock.randomness import Chance
-from tussock.trace.cuda.packets import NOTHING, Packet, Traced, Ways, find_surfaces, keep_hit
+from tussock.pulse.receive import receive_lanes
+from tussock.pulse.record import record_lanes
+from tussock.pulse.tables import Scanning, Scratch, Slots
+from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.weather import weather_lanes
+from tussock.trace.cuda.packets import Traced
 from tussock.trace.cuda.rebound import Rebound, single_rays
-from tussock.trace.cuda.walk import STACK
-from tussock.trace.surroundings import Surroundings
+from tussock.trace.surroundings import trace_volumes
 
 __all__ = [
     "BLOCK",
     "KERNELS",
     "SCAN_THREADS",
     "Examples",
-    "Many",
     "Placed",
     "bound",
     "local_arrays",
@@ -40,12 +45,11 @@ __all__ = [
 ]
 
 cuda: Any = import_module("numba.cuda")
-float32, float64, int32, int64, uint32 = (
-    getattr(numba, name) for name in ("float32", "float64", "int32", "int64", "uint32")
-)
+int64 = getattr(numba, "int64")  # noqa: B009 (it has no types)
 BLOCK = 8
-"""pulses whose rows one thread writes"""
-SCAN_THREADS = 1024
+"""pulses whose rows one thread counts"""
+SCAN_THREADS = 256
+"""of a group that sums up the rows of as many blocks of pulses"""
 _LOCAL = 130  # elements of an array that is a thread's own
 _SHARED = ("hits", "waiting", "walk")
 """parts of a thread's memory that are not: what is in them at first is not the same for every sensor, or large"""
@@ -53,100 +57,40 @@ _CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32}
 """rays of one pulse that wait behind mirrors: two for every bounce would do"""
 
 
-class Many(NamedTuple):
-    """What differs from one sensor to the next."""
-
-    times: NDArray[np.float64]
-    """as in `PoseTable`, shape (k,)"""
-    positions: NDArray[np.float64]
-    """shape (sensors, k, 3)"""
-    quaternions: NDArray[np.float64]
-    """shape (sensors, k, 4)"""
-    words: NDArray[np.uint32]
-    """the numbers of `Chance`, shape (sensors, 4)"""
-    biases: NDArray[np.float32]
-    """[m], shape (sensors, lasers)"""
-    start: NDArray[np.float64]
-    """[s] of the frame, shape (1,)"""
-
-
 class Placed(NamedTuple):
     """Where the rows of a frame begin."""
 
     starts: NDArray[np.int64]
-    """of every block of every sensor, and the end, shape (sensors × blocks + 1,)"""
+    """of every block of every sensor, from the first of its group on, shape (sensors × blocks,)"""
+    groups: NDArray[np.int64]
+    """of every group of `SCAN_THREADS` blocks, shape (groups,)"""
+    firsts: NDArray[np.int64]
+    """of every sensor, and the end, shape (sensors + 1,)"""
     keep_misses: bool
 
 
-def one_of(scanning: Scanning, many: Many, traced: Traced, s: int) -> Scanning:
-    """What sensor ``s`` reads."""
-    around, words = scanning.around, many.words
-    ways: Any = around.standing
-    mine: Any = Ways(ways.standing, ways.moving, ways.moves, traced, s * len(scanning.firing.lasers))
-    return Scanning(
-        Surroundings(mine, around.moving, around.tables, around.volumes),
-        scanning.firing,
-        PoseTable(many.times, many.positions[s], many.quaternions[s]),
-        receiving_of(scanning.receiving, many.biases[s]),
-        Chance(words[s, 0], words[s, 1], words[s, 2], words[s, 3]),
-        scanning.air,
-    )  # fmt: skip
-
-
-def receiving_of(whole: Receiving, biases: Any) -> Receiving:
-    """The receiver with a sensor's own biases; written out by `bound`."""
-    raise NotImplementedError
-
-
-def slots_of(whole: Slots, begin: int, end: int) -> Slots:
-    """The slots of a sensor; written out by `bound`."""
-    raise NotImplementedError
-
-
-def trace_kernel(scanning: Scanning, many: Many, traced: Traced, order: NDArray[np.int32]) -> None:
-    """One thread a sub-ray: what it meets first."""
-    i, threads = int64(cuda.grid(1)), int64(cuda.gridsize(1))
-    turn, aim = cuda.local.array(POSE_ROWS, float64), cuda.local.array(AIM_ROWS, float32)
-    weights, numbers, bits = cuda.local.array(1, float32), cuda.local.array(16, float32), cuda.local.array(8, uint32)
-    masks, materials, stack = cuda.local.array(1, uint32), cuda.local.array(1, int32), cuda.local.array(STACK, int32)
-    packet: Any = Packet(numbers, bits, masks, materials, stack)
-    firing = scanning.firing
-    pulses, rays = len(firing.lasers), len(firing.stencil)
-    masks[0], materials[0] = NOTHING, -1
-    for a in range(AIM_ROWS):
-        aim[a] = np.float32(0.0)
-    while i < len(many.words) * rays * pulses:
-        p, k, s = int64(order[i % pulses]), i // pulses % rays, i // pulses // rays
-        one = one_of(scanning, many, traced, s)
-        stand(one.poses, turn)
-        aim_origins(firing, 0, turn, aim)
-        aim_lanes(firing, one.poses, p, one.chance, turn, aim)
-        load_lanes(packet, aim, firing, k, p, one.chance, one.receiving.max_range / one.receiving.media.inner, weights)
-        find_surfaces(one.around, packet)
-        keep_hit(packet, traced, k, s * pulses + p)
-        i += threads
-
-
-def fire_pulses(
-    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, t: int, threads: int
-) -> None:
-    """One thread a pulse, and the next: from what its sub-rays met to its returns."""
+def fire_pulse(
+    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
+) -> None:  # fmt: skip
+    """Pulse ``i`` of a launch: from what its sub-rays met to its returns."""
     pulses = len(scanning.firing.lasers)
-    i = int64(t)
-    while i < len(many.words) * pulses:
-        s = i // pulses
-        one = one_of(scanning, many, traced, s)
-        begin_firing(one, mine)
-        fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), i - s * pulses)
-        i += threads
+    j = span.first + i
+    s = j // pulses
+    p = int64(span.order[j - s * pulses])
+    one = one_of(scanning, many, traced, s, i - p)
+    begin_firing(one, mine)
+    fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), p)
 
 
 _FIRE = """
-def fire_kernel(scanning, many, traced, whole, slots):
+def fire_kernel(scanning, many, traced, whole, slots, span):
     t, threads = int64(cuda.grid(1)), int64(whole.hits.ranges.shape[2])
 {arrays}
     if t < threads:
-        fire_pulses(scanning, many, traced, {scratch}, slots, t, threads)
+        i = t
+        while i < span.pulses:
+            fire_pulse(scanning, many, traced, {scratch}, slots, span, i)
+            i += threads
 """
 """The kernel that fires pulses. Small arrays of a thread's memory are its own, which is quickest, and are made here,
 where their sizes are known; those with a row for every hit are columns of the tables ``whole``."""
@@ -168,7 +112,7 @@ def local_arrays(scanning: Scanning, returns: int) -> set[str]:
 
 def _fire_kernel(example: Scratch, local: set[str]) -> Callable[..., None]:
     """`_FIRE` written out for a thread's memory like ``example``, which has a last axis for the threads."""
-    names: dict[str, Any] = {"cuda": cuda, "int64": int64, "fire_pulses": fire_pulses}
+    names: dict[str, Any] = {"cuda": cuda, "int64": int64, "fire_pulse": fire_pulse}
     lines, own = [], {}
     for number, path in enumerate(sorted(local)):
         array = arrays_in(example, "whole")[path][..., 0]
@@ -195,22 +139,47 @@ def _unravelled(shape: tuple[int, ...]) -> list[str]:
 
 
 def place_kernel(counts: NDArray[np.uint8], placed: Placed, pulses: int) -> None:
-    """Where the rows of every block of pulses begin; one block of 1024 threads."""
-    t = cuda.threadIdx.x
-    starts = placed.starts
+    """One thread a block of pulses: where its rows begin among those of its group, and how many rows a group has."""
+    t, b = cuda.threadIdx.x, int64(cuda.grid(1))
     sums = cuda.shared.array(SCAN_THREADS, int64)
     blocks = (pulses + BLOCK - 1) // BLOCK
-    share = (len(starts) - 1 + SCAN_THREADS - 1) // SCAN_THREADS
-    begin = min(t * share, len(starts) - 1)
-    end = min(begin + share, len(starts) - 1)
-    total = int64(0)
-    for b in range(begin, end):
-        starts[b] = total
+    own = int64(0)
+    if b < len(placed.starts):
         first = b // blocks * pulses + b % blocks * BLOCK
         for p in range(first, min(first + BLOCK, (b // blocks + 1) * pulses)):
             rows = int64(counts[p])
-            total += int64(1) if rows == 0 and placed.keep_misses else rows
-    sums[t] = total
+            own += int64(1) if rows == 0 and placed.keep_misses else rows
+    _sum_up(sums, t, own)
+    if b < len(placed.starts):
+        placed.starts[b] = sums[t] - own
+    if t == SCAN_THREADS - 1:
+        placed.groups[b // SCAN_THREADS] = sums[t]
+
+
+def total_kernel(placed: Placed) -> None:
+    """One block of threads: where the rows of every group begin, and where all end."""
+    t = cuda.threadIdx.x
+    groups = placed.groups
+    sums = cuda.shared.array(SCAN_THREADS, int64)
+    share = (len(groups) + SCAN_THREADS - 1) // SCAN_THREADS
+    begin = min(t * share, len(groups))
+    end = min(begin + share, len(groups))
+    own = int64(0)
+    for g in range(begin, end):
+        own += groups[g]
+    _sum_up(sums, t, own)
+    at = sums[t] - own
+    for g in range(begin, end):
+        rows = groups[g]
+        groups[g] = at
+        at += rows
+    if t == SCAN_THREADS - 1:
+        placed.firsts[len(placed.firsts) - 1] = sums[t]
+
+
+def _sum_up(sums: Any, t: int, own: int) -> None:
+    """The numbers of a block of threads, each added to all before it (Hillis and Steele, 1986)."""
+    sums[t] = own
     cuda.syncthreads()
     step = 1
     while step < SCAN_THREADS:
@@ -219,32 +188,34 @@ def place_kernel(counts: NDArray[np.uint8], placed: Placed, pulses: int) -> None
         sums[t] += before
         cuda.syncthreads()
         step *= 2
-    before = sums[t - 1] if t > 0 else int64(0)
-    for b in range(begin, end):
-        starts[b] += before
-    if t == SCAN_THREADS - 1:
-        starts[len(starts) - 1] = sums[t]
 
 
 def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
-    """One thread a block of pulses: its rows in the columns."""
-    b = int64(cuda.grid(1))
+    """One thread a pulse: its rows in the columns, beside those of its neighbours."""
+    i = int64(cuda.grid(1))
     pulses = len(fired.lasers)
     blocks = (pulses + BLOCK - 1) // BLOCK
-    if b < len(placed.starts) - 1:
-        s, own = b // blocks, b % blocks
+    if i < len(slots.counts):
+        s = i // pulses
+        p = i - s * pulses
+        b = s * blocks + p // BLOCK
+        begin = placed.groups[b // SCAN_THREADS] + placed.starts[b]
+        if p == 0:
+            placed.firsts[s] = begin
+        for q in range(i - p % BLOCK, i):
+            rows = int64(slots.counts[q])
+            begin += int64(1) if rows == 0 and placed.keep_misses else rows
         when = Fired(
             fired.directions, fired.true_directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths, fired.elevations,
             many.start[0],
         )  # fmt: skip
-        first, last = own * BLOCK, min(own * BLOCK + BLOCK, pulses)
-        fill_block(
-            placed.starts[b], first, last, placed.keep_misses, when,
-            slots_of(slots, s * pulses, (s + 1) * pulses), tables, out,
-        )  # fmt: skip
+        mine = slots_of(slots, s * pulses, (s + 1) * pulses)
+        fill_block(begin, p, p + 1, placed.keep_misses, when, mine, tables, out)
 
 
-KERNELS: tuple[Callable[..., None], ...] = (trace_kernel, place_kernel, fill_kernel)
+KERNELS: tuple[Callable[..., None], ...] = (
+    aim_kernel, walk_kernel, hit_kernel, place_kernel, total_kernel, fill_kernel,
+)  # fmt: skip
 
 
 class Examples(NamedTuple):
@@ -253,7 +224,8 @@ class Examples(NamedTuple):
     scanning: Scanning
     many: Many
     traced: Traced
-    order: Any
+    rays: RayTable
+    span: Span
     scratch: Scratch
     slots: Slots
     placed: Placed
@@ -262,12 +234,32 @@ class Examples(NamedTuple):
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         """The arguments of every kernel, by its name."""
+        ways: Any = self.scanning.around.standing
+        tables, sub_rays = self.scanning.around.tables, len(self.scanning.firing.stencil)
+        count = self.span.pulses * sub_rays
         return {
-            "trace_kernel": (self.scanning, self.many, self.traced, self.order),
-            "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots),
+            "aim_kernel": (self.scanning, self.many, self.traced, self.rays, self.span),
+            "walk_kernel": (ways.standing, self.rays, count, False),
+            "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
+            "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
             "place_kernel": (self.slots.counts, self.placed, len(self.fired.lasers)),
-            "fill_kernel": (self.fired, self.many, self.slots, self.scanning.around.tables, self.placed, self.out),
+            "total_kernel": (self.placed,),
+            "fill_kernel": (self.fired, self.many, self.slots, tables, self.placed, self.out),
         }  # fmt: skip
+
+    def unused(self) -> tuple[Any, ...]:
+        """The steps of a pulse that this scan never takes."""
+        around, receiving, air = self.scanning.around, self.scanning.receiving, self.scanning.air
+        taken: dict[Any, Any] = {
+            follow_lanes: around.tables.bends and receiving.bounces > 0,
+            respond_lanes: len(around.tables.responses) > 0,
+            trace_volumes: len(around.volumes.model) > 0,
+            record_lanes: len(self.slots.recording.samples) > 0,
+            listen_lanes: receiving.echoes,
+            receive_lanes: not receiving.echoes,
+            weather_lanes: len(air.soft) or len(air.laws) or len(air.clouds),
+        }
+        return tuple(step for step, used in taken.items() if not used)
 
 
 def bound(
@@ -284,11 +276,19 @@ def bound(
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
-    for function in (one_of, fire_pulses):
+    for step in examples.unused():
+        rebound.put(step, wrap(_idle(step), step))
+    for function in (one_of, _sum_up, fire_pulse):
         rebound.put(function, rebound.of(function))
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
     kernels = (*KERNELS, _fire_kernel(examples.scratch, local))
     return {kernel.__name__: rebound.plain(kernel) for kernel in kernels}
+
+
+def _idle(step: Any) -> Callable[..., int]:
+    """What stands for a step that is never taken."""
+    names = ", ".join(inspect.signature(getattr(step, "py_func", step)).parameters)
+    return written_out("idle", f"def idle({names}):\n    return 0\n", {})
 
 
 @cache

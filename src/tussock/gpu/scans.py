@@ -1,8 +1,7 @@
-"""Scans on a graphics processor: the world and the sensor go there once, then a scan is four launches."""
+"""Scans on a graphics processor: the world and the sensor go there once, then a scan is a few launches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,30 +10,48 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.collect import Fired, Out, bytes_of, columns_in, room_for
-from tussock.gpu.kernels import BLOCK, SCAN_THREADS, Examples, Many, Placed, bound, local_arrays, plain_new_scratch
+from tussock.frames.memory import copy_on_threads, reused
+from tussock.gpu.kernels import BLOCK, SCAN_THREADS, Examples, Placed, bound, local_arrays, plain_new_scratch
+from tussock.gpu.sharing import Many, Span
+from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
-from tussock.pulse.tables import PoseTable, Scanning, Slots
-from tussock.randomness import Chance
-from tussock.trace.cuda.compiled import compile_ptx, device_function, four_at_once
+from tussock.pulse.tables import Scanning, Slots
+from tussock.trace.cuda.compiled import compile_ptx, device_function
 from tussock.trace.cuda.driver import DeviceArray, GpuDevice
+from tussock.trace.cuda.instructions import in_one_instruction
 from tussock.trace.cuda.packets import Traced, Ways
 from tussock.trace.cuda.trees import WorldTrees
-from tussock.trace.cuda.walk import Trees, four
+from tussock.trace.cuda.walk import Trees
 from tussock.trace.surroundings import Surroundings
 
-__all__ = ["GpuScan", "Shot", "compiled_kernels", "examples_of", "trees_on"]
+__all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "trees_on"]
 
-_TRACE_THREADS = 1 << 22  # a launch; more rays are taken one after the other
-_PULSES_A_PROCESSOR = 2048  # threads that a multiprocessor holds
+_MOST_RAYS = 1 << 24  # of a launch, some 1.4 GB; more are taken one launch after the other
+_COPYING = 4  # threads that saturate the memory of a processor
+_THREADS_A_PROCESSOR = 2048  # threads that a multiprocessor holds
 _SHARE_FOR_SCRATCH = 4  # of the free memory, this part at most is for the threads' own
 
 
-class Shot(NamedTuple):
-    """What differs from one sensor of a scan to the next."""
+class Shots(NamedTuple):
+    """What differs from one sensor of a scan to the next; one row each."""
 
-    poses: PoseTable
-    chance: Chance
+    positions: NDArray[np.float64]
+    """[m], tracer's coordinates, shape (sensors, times, 3)"""
+    quaternions: NDArray[np.float64]
+    """shape (sensors, times, 4)"""
+    words: NDArray[np.uint32]
+    """the numbers of `tussock.randomness.Chance`, shape (sensors, 4)"""
     biases: NDArray[np.float32]
+    """[m], shape (sensors, lasers)"""
+
+
+def shots_of(scanning: Scanning) -> Shots:
+    """A scan with one sensor."""
+    poses = scanning.poses
+    return Shots(
+        poses.positions[None], poses.quaternions[None], np.array([scanning.chance], np.uint32),
+        scanning.receiving.biases[None],
+    )  # fmt: skip
 
 
 def trees_on(device: GpuDevice, trees: Trees) -> Trees:
@@ -64,26 +81,41 @@ def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slot
         scanning.receiving.biases[None], np.zeros(1),
     )  # fmt: skip
     return Examples(
-        there, many, traced, np.zeros(1, np.int32), mapped(scratch, lambda a: a[..., None]), slots,
-        Placed(np.zeros(1, np.int64), False), fired, Out(**room_for(0)),
+        there, many, traced, _ray_table(np.zeros, 1), Span(np.zeros(1, np.int32), 0, 1),
+        mapped(scratch, lambda a: a[..., None]), slots,
+        Placed(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64), False), fired, Out(**room_for(0)),
     )  # fmt: skip
+
+
+def _ray_table(make: Any, rays: int) -> RayTable:
+    f4 = np.float32
+    return RayTable(make((rays, 4), f4), make((rays, 4), f4), make(rays, f4), make((3, rays), np.int32))
 
 
 def compiled_kernels(examples: Examples) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
+    left_out = " ".join(step.__name__ for step in examples.unused())
 
     def function(name: str) -> Any:
         if not made:
-            made.update(bound(device_function, examples, {four: four_at_once()}))
+            made.update(bound(device_function, examples, in_one_instruction()))
         return made[name]
 
-    return {name: compile_ptx(name, args, partial(function, name)) for name, args in examples.arguments().items()}
+    return {
+        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else "")
+        for name, args in examples.arguments().items()
+    }
 
 
-def _order(fired: Fired) -> NDArray[np.int32]:
-    """The pulses laser by laser: neighbours in azimuth meet the same things."""
-    return np.argsort(fired.lasers, kind="stable").astype(np.int32)
+def _order(fired: Fired, few: bool) -> NDArray[np.int32]:
+    """The pulses laser by laser: neighbours in azimuth meet the same things.
+
+    Where there are so ``few`` rays that all are traced at once, as they were fired: then the slowest count, and those
+    are neighbours as well.
+    """
+    order = np.arange(len(fired.lasers)) if few else np.argsort(fired.lasers, kind="stable")
+    return order.astype(np.int32)
 
 
 class GpuScan:
@@ -99,7 +131,9 @@ class GpuScan:
         rays, total = len(scanning.firing.stencil), sensors * pulses
         self._codes = codes
         self._uploaded: dict[int, tuple[NDArray[Any], DeviceArray]] = {}
-        traced: Any = Traced(device.empty((6, rays, total), np.float32), device.empty((3, rays, total), np.uint32))
+        at_once = min(total, max(_MOST_RAYS // rays, 1))
+        self._few = total * rays <= device.processors * _THREADS_A_PROCESSOR
+        traced: Any = Traced(device.empty((6, rays, at_once), np.float32), device.empty((3, rays, at_once), np.uint32))
         poses = (device.empty((sensors, *a.shape), np.float64) for a in scanning.poses[1:])
         many = Many(
             device.copied(scanning.poses.times), next(poses), next(poses), device.empty((sensors, 4), np.uint32),
@@ -110,10 +144,15 @@ class GpuScan:
         out = Out(**{name: device.empty((most, *a.shape[1:]), a.dtype) for name, a in room_for(0).items()})
         self.columns: dict[str, DeviceArray] = out._asdict()
         self._blocks = (pulses + BLOCK - 1) // BLOCK
-        placed: Any = Placed(device.empty(sensors * self._blocks + 1, np.int64), keep_misses)
+        groups = -(-sensors * self._blocks // SCAN_THREADS)
+        placed: Any = Placed(
+            device.empty(sensors * self._blocks, np.int64), device.empty(groups, np.int64),
+            device.empty(sensors + 1, np.int64), keep_misses,
+        )  # fmt: skip
         self._ready = Examples(
-            self._there(scanning, standing, moving, traced), many, traced, device.copied(_order(examples.fired)),
-            self._scratch(examples, total), self.slots, placed, mapped(examples.fired, self._upload), out,
+            self._there(scanning, standing, moving, traced), many, traced, _ray_table(device.empty, at_once * rays),
+            Span(device.copied(_order(examples.fired, self._few)), 0, at_once), self._scratch(examples, at_once), self.slots,
+            placed, mapped(examples.fired, self._upload), out,
         )  # fmt: skip
         self._last: dict[str, Any] = {}
         self._prepare()
@@ -136,17 +175,28 @@ class GpuScan:
 
     def _prepare(self) -> None:
         """Pack the arguments of all launches."""
-        total = self._sensors * len(self._ready.fired.lasers)
-        threads = {
-            "trace_kernel": min(total * len(self._ready.scanning.firing.stencil), _TRACE_THREADS),
-            "fire_kernel": self._ready.scratch.hits.ranges.shape[2],
-            "place_kernel": SCAN_THREADS,
-            "fill_kernel": self._sensors * self._blocks,
-        }
-        self._launches = [
-            self._device.launch(self._codes[name], args, threads[name], SCAN_THREADS if name == "place_kernel" else 128)
-            for name, args in self._ready.arguments().items()
-        ]
+        ready = self._ready
+        total, at_once = self._sensors * len(ready.fired.lasers), ready.span.pulses
+        ways: Any = ready.scanning.around.standing
+        self._launches: list[Any] = []
+        for first in range(0, total, at_once):
+            span = ready.span._replace(first=first, pulses=min(at_once, total - first))
+            args = ready._replace(span=span).arguments()
+            count = span.pulses * len(ready.scanning.firing.stencil)
+            self._add("aim_kernel", args["aim_kernel"], count)
+            self._add("walk_kernel", args["walk_kernel"], count)
+            if ways.moves:
+                self._add("walk_kernel", (ways.moving, ready.rays, count, True), count)
+            self._add("hit_kernel", args["hit_kernel"], count)
+            self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], 256)
+        args = ready.arguments()
+        blocks = self._sensors * self._blocks
+        self._add("place_kernel", args["place_kernel"], blocks, SCAN_THREADS)
+        self._add("total_kernel", args["total_kernel"], SCAN_THREADS, SCAN_THREADS)
+        self._add("fill_kernel", args["fill_kernel"], total)
+
+    def _add(self, name: str, args: Any, threads: int, block: int = 128) -> None:
+        self._launches.append(self._device.launch(self._codes[name], args, threads, block))
 
     def move(self, scanning: Scanning, moving: Trees) -> None:
         """Other things that move: their trees (on the device), and the tables that say where they are."""
@@ -169,7 +219,8 @@ class GpuScan:
             for field, there in old._asdict().items():
                 if isinstance(there, DeviceArray):
                     there.fill(getattr(new, field))
-        self._ready.order.fill(_order(examples.fired))
+        order: Any = self._ready.span.order
+        order.fill(_order(examples.fired, self._few))
 
     def _scratch(self, examples: Examples, total: int) -> Any:
         """Memory for as many pulses as are fired at the same time."""
@@ -182,40 +233,35 @@ class GpuScan:
             raise InputError(
                 f"on='gpu': too little memory on the graphics processor, {size} bytes a pulse; on='cpu' works without"
             )
-        threads = min(-(-total // 128) * 128, device.processors * _PULSES_A_PROCESSOR, room // 128 * 128)
+        threads = min(-(-total // 128) * 128, device.processors * _THREADS_A_PROCESSOR, room // 128 * 128)
         there = {
             id(array): device.copied(array if path in local else np.repeat(array, threads, -1))
             for path, array in kept.items()
         }
         return mapped(example, lambda array: there[id(array)])
 
-    def fire(self, shots: Sequence[Shot], start: float) -> None:
+    def fire(self, shots: Shots, start: float) -> None:
         """Launch a scan; results are in `columns` when it is done."""
-        many = self._ready.many
-        for name, values in (
-            ("positions", np.stack([shot.poses.positions for shot in shots])),
-            ("quaternions", np.stack([shot.poses.quaternions for shot in shots])),
-            ("words", np.array([shot.chance for shot in shots], np.uint32)),
-            ("biases", np.stack([shot.biases for shot in shots])),
-            ("start", np.array([start])),
-        ):
+        for name, values in (*shots._asdict().items(), ("start", np.array([start]))):
             if name not in self._last or not np.array_equal(self._last[name], values):
-                getattr(many, name).fill(values)
+                getattr(self._ready.many, name).fill(values)
                 self._last[name] = values
         for launch in self._launches:
             launch.start()
 
     def starts(self) -> NDArray[np.int64]:
         """First row of every sensor, and the end, shape (sensors + 1,); waits for the scan."""
-        starts: Any = self._ready.placed.starts
+        firsts: Any = self._ready.placed.firsts
         if self._sensors == 1:
-            return np.array([0, starts.last().to_host()[0]])
-        return np.asarray(starts.to_host()[:: self._blocks])
+            return np.array([0, firsts.last().to_host()[0]])
+        return np.asarray(firsts.to_host())
 
-    def to_host(self, rows: int) -> dict[str, NDArray[Any]]:
+    def to_host(self, rows: int, threads: int = 1) -> dict[str, NDArray[Any]]:
         """The first rows of all columns in the processor's memory, in one piece."""
-        memory = self._device.staging(bytes_of(rows))
+        size = bytes_of(rows)
+        memory, kept = self._device.staging(size), reused(size)
         for name, array in columns_in(memory, rows).items():
             self.columns[name].first(rows).start_copy(array)
         self._device.wait()
-        return columns_in(memory.copy(), rows)
+        copy_on_threads(memory, kept, min(threads, _COPYING))
+        return columns_in(kept, rows)

@@ -18,6 +18,8 @@ from tussock.trace.world import World
 
 __all__ = ["Wanted", "ready_on_gpu"]
 
+_REGISTERS = {"fire_kernel": 128}
+"""of a thread, where not 64: with more, fewer threads are at work, and what waits for memory waits for longer"""
 _KEPT = 4  # sensors in a world whose memory is kept
 
 
@@ -64,7 +66,7 @@ _worlds: WeakKeyDictionary[World, _OnGpu] = WeakKeyDictionary()
 
 def codes_for(device: GpuDevice, examples: Examples) -> dict[str, Any]:
     """The kernels, ready on the device."""
-    return {name: device.code(ptx) for name, ptx in compiled_kernels(examples).items()}
+    return {name: device.code(ptx, _REGISTERS.get(name, 64)) for name, ptx in compiled_kernels(examples).items()}
 
 
 def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:

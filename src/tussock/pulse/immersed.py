@@ -16,20 +16,25 @@ from tussock.trace.packets import LANES, NOTHING, hit_at, load_ray, new_packet
 from tussock.trace.ray import SKIN, Ray, skin_at
 from tussock.trace.surroundings import Surroundings, trace_surfaces
 
-__all__ = ["media_around"]
+__all__ = ["media_around", "media_differ"]
 
 _CROSSINGS = 256
 
 
 def media_around(around: Surroundings, position: FloatArray) -> Media:
     """The media around a place [m], tracer's coordinates, at the start of the span of ``around``."""
-    optics = around.tables.optics
-    if not ((optics[:, TRANSMISSION] > 0) & (optics[:, INDEX] != 1)).any():
+    if not media_differ(around):
         return AIR
     x, y, z = position.astype(np.float32)
     indices = np.ones(4, np.float32)
     _look_up(around, x, y, z, indices)
     return Media(*indices)
+
+
+def media_differ(around: Surroundings) -> bool:
+    """Whether there is anything in a world that is not as thin as air and lets light through."""
+    optics = around.tables.optics
+    return bool(((optics[:, TRANSMISSION] > 0) & (optics[:, INDEX] != 1)).any())
 
 
 @kernel

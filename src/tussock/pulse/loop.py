@@ -18,9 +18,12 @@ however the work is cut into blocks and threads, so the results have the same bi
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.kernels import inline_kernel, kernel, loop_kernel, taken
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, new_waiting
 from tussock.pulse.listen import listen_lanes
@@ -34,13 +37,26 @@ from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
 from tussock.trace.surroundings import trace_sub_ray, trace_volumes
 
-__all__ = ["begin_firing", "fire_group", "new_scratch", "pulse_loop"]
+__all__ = ["Turns", "begin_firing", "fire_group", "new_scratch", "pulse_loop"]
+
+
+class Turns(NamedTuple):
+    """How pulses are handed out to threads, which are not done at the same time."""
+
+    block: int
+    """pulses that are taken together, a multiple of 16"""
+    next_block: NDArray[np.int64]
+    """the first block that nobody has taken, shape (1,)"""
+    most: int
+    """blocks that are taken in one call"""
+    counts: NDArray[np.int64]
+    """returns of every block, shape (blocks,)"""
 
 
 @kernel
-def pulse_loop(worker: int, workers: int, block: int, scanning: Scanning, slots: Slots, block_counts: Array) -> None:
-    """Fire the pulses of this worker's blocks; ``block`` is a multiple of 16."""
-    _fire(worker, workers, block, scanning, slots, block_counts, new_scratch(scanning, slots.range.shape[1]))
+def pulse_loop(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
+    """Fire the pulses of blocks that nobody has fired yet; which those are is not for ``worker`` to say."""
+    _fire(turns, scanning, slots, new_scratch(scanning, slots.range.shape[1]))
 
 
 @kernel
@@ -68,16 +84,17 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
 
 
 @loop_kernel
-def _fire(
-    worker: int, workers: int, block: int, scanning: Scanning, slots: Slots, block_counts: Array, scratch: Scratch
-) -> None:
-    pulses = len(scanning.firing.lasers)
+def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> None:
+    pulses, block = len(scanning.firing.lasers), turns.block
     begin_firing(scanning, scratch)
-    for b in range(worker, (pulses + block - 1) // block, workers):
+    for _ in range(turns.most):
+        b = taken(turns.next_block)
+        if b >= len(turns.counts):
+            return
         found = 0
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
             found += fire_group(scanning, scratch, slots, first)
-        block_counts[b] = found
+        turns.counts[b] = found
 
 
 @inline_kernel

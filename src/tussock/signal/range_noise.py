@@ -18,6 +18,7 @@ at 100, 10 cm at 12; shot = 860 cm² and thermal = (64 cm)² give 1.9, 3.0 and 1
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from tussock.randomness import Purpose, normal_array, normal_pair, uniform
 
 __all__ = [
     "RangeSpread",
+    "biases_of",
     "deviate",
     "laser_biases",
     "noisy_range",
@@ -65,6 +67,13 @@ def spread_of_ranges(sigma: float, ratio: float, pulse_sigma: float, floor: floa
 def laser_biases(sigma: float, lasers: int, seed: int) -> NDArray[np.float32]:
     """The bias ε_bias of every laser [m], shape (lasers,): fixed by the seed, the same in every frame."""
     return _biases(sigma, lasers, seed).copy()
+
+
+def biases_of(sigma: float, lasers: int, seeds: Sequence[int]) -> NDArray[np.float32]:
+    """The biases of many sensors of a kind [m], shape (seeds, lasers)."""
+    if sigma == 0:
+        return np.zeros((len(seeds), lasers), np.float32)
+    return np.stack([laser_biases(sigma, lasers, seed) for seed in seeds])
 
 
 @lru_cache(maxsize=64)

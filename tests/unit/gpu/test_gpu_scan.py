@@ -91,18 +91,26 @@ def test_every_kernel_is_compiled() -> None:
         assert ".target sm_75" in ptx
         assert re.search(r"^\s*call", ptx, re.MULTILINE) is None, "everything is woven into the kernel"
     assert "fma.rn.f32" not in made["fill_kernel"]
-    assert "ld.global.v4.f32" in made["trace_kernel"], "four numbers at once"
+    assert "ld.global.v4.f32" in made["walk_kernel"], "four numbers at once"
+    assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
+    assert ".extern" not in made["walk_kernel"]
 
 
-def test_what_is_compiled_does_not_depend_on_the_scene() -> None:
-    """One compilation serves all: the kinds of the arguments are the same, with mirrors, things that move and many rays."""
+def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
+    """The kinds of the arguments are the same, with mirrors, things that move and many rays; steps may be left out."""
     from tussock.trace.cuda.compiled import kernel_type
 
-    kinds = set()
-    for scene, sensor in cases().values():
+    kinds, left_out = set(), {}
+    for name, (scene, sensor) in cases().items():
         world = World(scene)
         ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
         examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
         local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
         kinds.add((str([kernel_type(arg) for args in examples.arguments().values() for arg in args]), local))
+        left_out[name] = {step.__name__ for step in examples.unused()}
     assert len(kinds) == 1
+    plain = {"follow_lanes", "respond_lanes", "trace_volumes", "record_lanes", "receive_lanes", "weather_lanes"}
+    assert left_out["echoes"] == left_out["moving"] == plain
+    assert left_out["response"] == plain - {"respond_lanes"}
+    assert left_out["mirrors and glass"] == plain - {"follow_lanes"}
+    assert left_out["hit by hit"] == plain - {"receive_lanes"} | {"listen_lanes"}

@@ -27,7 +27,7 @@ from tussock.kernels import source_stamp
 from tussock.trace.cuda.driver import DeviceArray
 from tussock.whole_files import whole_file
 
-__all__ = ["CAPABILITY", "compile_ptx", "device_function", "four_at_once", "kernel_type", "numba_cuda"]
+__all__ = ["CAPABILITY", "compile_ptx", "device_function", "kernel_type", "numba_cuda"]
 
 types: Any = numba_types
 CAPABILITY = (7, 5)
@@ -64,30 +64,6 @@ def device_function(function: Callable[..., Any], original: Any) -> Any:
     return numba_cuda().jit(device=True, forceinline=woven)(function)
 
 
-@cache
-def four_at_once() -> Any:
-    """`tussock.trace.cuda.walk.four` as one look at memory: rows of float32 begin at multiples of 16 bytes."""
-    intrinsic = load_extra("numba.cuda.extending", extra="cuda", purpose="on='gpu'").intrinsic
-
-    @intrinsic
-    def four(context: Any, table: Any, row: Any, column: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            whole = [context.cast(builder, args[i], signature.args[i], types.int64) for i in (1, 2)]
-            across = builder.extract_value(array.strides, 0)
-            place = builder.add(builder.mul(whole[0], across), builder.mul(whole[1], ir.Constant(ir.IntType(64), 4)))
-            start = builder.gep(builder.bitcast(array.data, ir.IntType(8).as_pointer()), [place])
-            kind = ir.VectorType(ir.FloatType(), 4)
-            loaded = builder.load(builder.bitcast(start, kind.as_pointer()))
-            loaded.align = 16
-            parts = [builder.extract_element(loaded, ir.Constant(ir.IntType(32), i)) for i in range(4)]
-            return context.make_tuple(builder, signature.return_type, parts)
-
-        return types.UniTuple(types.float32, 4)(table, row, column), generate
-
-    return four
-
-
 def kernel_type(value: Any) -> Any:
     """Numba's type of an argument of a kernel."""
     if isinstance(value, DeviceArray | np.ndarray):
@@ -102,10 +78,15 @@ def kernel_type(value: Any) -> Any:
     return typed(value)
 
 
-def compile_ptx(name: str, args: tuple[Any, ...], function: Callable[[], Callable[..., None]]) -> str:
-    """The PTX of the kernel called ``name`` for arguments of these kinds; ``function()`` is asked where none is kept."""
+def compile_ptx(
+    name: str, args: tuple[Any, ...], function: Callable[[], Callable[..., None]], *, without: str = ""
+) -> str:
+    """The PTX of the kernel called ``name`` for arguments of these kinds; ``function()`` is asked where none is kept.
+
+    ``without`` says what was left out of it.
+    """
     signature = tuple(kernel_type(arg) for arg in args)
-    key = f"{name} {signature} {source_stamp()} {numba.__version__} {_VERSION} {CAPABILITY}"
+    key = f"{name} without {without} {signature} {source_stamp()} {_own_stamp()} {numba.__version__} {_VERSION} {CAPABILITY}"
     kept = _cache_folder() / f"{name}-{hashlib.blake2b(key.encode(), digest_size=12).hexdigest()}.ptx"
     if kept.is_file():
         return kept.read_text("ascii")
@@ -123,6 +104,16 @@ def compile_ptx(name: str, args: tuple[Any, ...], function: Callable[[], Callabl
     except (OSError, OutputError):
         pass  # a folder that cannot be written costs the time to compile again
     return ptx
+
+
+@cache
+def _own_stamp() -> str:
+    """A name for the contents of what is compiled for graphics processors alone."""
+    here = Path(__file__).parent
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted([*here.glob("*.py"), *(here.parents[1] / "gpu").glob("*.py")]):
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 def _cache_folder() -> Path:

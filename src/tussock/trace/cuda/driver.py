@@ -23,8 +23,6 @@ _LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 _NO_DEVICE, _OUT_OF_MEMORY, _NOT_LOADED = 100, 2, {200, 209, 218, 222, 300}
 _ATTRIBUTES = {"processors": 16, "major": 75, "minor": 76}
 _REGISTERS, _LOG, _LOG_BYTES = 0, 5, 6  # CU_JIT_MAX_REGISTERS, CU_JIT_ERROR_LOG_BUFFER and its size
-_MOST_REGISTERS = 64
-"""of a thread: with more, fewer threads are at work, and what waits for memory waits for longer"""
 _CPU_WORKS = "on='cpu' works without"
 
 
@@ -77,7 +75,7 @@ class GpuDevice:
         _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self._context = context
         self.enter()
-        self._codes: dict[str, Code] = {}
+        self._codes: dict[tuple[str, int], Code] = {}
         self._staging: tuple[int, NDArray[np.uint8]] | None = None
 
     def _attribute(self, which: str) -> int:
@@ -124,11 +122,11 @@ class GpuDevice:
             self._staging = (size, piece)
         return self._staging[1][:size]
 
-    def code(self, ptx: str) -> Code:
-        """Compiled code made ready for the device, once."""
-        if ptx not in self._codes:
-            self._codes[ptx] = Code(ptx)
-        return self._codes[ptx]
+    def code(self, ptx: str, registers: int) -> Code:
+        """Compiled code made ready for the device, once, with so many registers a thread at most."""
+        if (ptx, registers) not in self._codes:
+            self._codes[ptx, registers] = Code(ptx, registers)
+        return self._codes[ptx, registers]
 
     def launch(self, code: Code, args: Sequence[Any], threads: int, block: int) -> Launch:
         """A kernel with its arguments, for so many threads, ``block`` of them together."""
@@ -232,10 +230,10 @@ def _free(pointer: int) -> None:
 class Code:
     """A kernel on the device."""
 
-    def __init__(self, ptx: str) -> None:
+    def __init__(self, ptx: str, registers: int) -> None:
         log = ctypes.create_string_buffer(8192)
         options = (ctypes.c_int * 3)(_REGISTERS, _LOG, _LOG_BYTES)
-        values = (ctypes.c_void_p * 3)(_MOST_REGISTERS, ctypes.addressof(log), 8192)
+        values = (ctypes.c_void_p * 3)(registers, ctypes.addressof(log), 8192)
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
         code = _library().cuModuleLoadDataEx(
             ctypes.byref(self._module), ctypes.c_char_p(ptx.encode()), 3, options, values

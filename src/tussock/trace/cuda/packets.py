@@ -25,6 +25,7 @@ __all__ = [
     "Traced",
     "Ways",
     "distance_at",
+    "empty_hit",
     "empty_lane",
     "find_surfaces",
     "hit_at",
@@ -32,6 +33,8 @@ __all__ = [
     "is_hit",
     "keep_hit",
     "load_ray",
+    "meet_hit",
+    "name_hit",
     "new_packet",
     "occluded",
     "ray_at",
@@ -153,16 +156,22 @@ def intersect(trees: Trees, packet: Packet) -> Whole:
         met = nearest_hit(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack)
         if met.placement >= 0:
             triangle = met.triangle
-            numbers, bits = packet.numbers, packet.bits
-            numbers[_FAR], numbers[_U], numbers[_V] = met.distance, met.u, met.v
-            bits[_GEOMETRY] = np.uint32(trees.placement_ids[met.placement, 13])
-            bits[_COPY] = np.uint32(trees.placement_ids[met.placement, 14])
-            bits[_PRIMITIVE] = np.uint32(trees.triangle_ids[met.triangle, 9])
+            packet.numbers[_FAR] = met.distance
+            name_hit(trees, packet, met.placement, triangle)
     return triangle
 
 
 @inline_kernel
-def _meet(trees: Trees, tables: HitTables, packet: Packet, triangle: Whole) -> None:
+def name_hit(trees: Trees, packet: Packet, placement: Whole, triangle: Whole) -> None:
+    """What the trees' own numbers stand for."""
+    bits = packet.bits
+    bits[_GEOMETRY] = np.uint32(trees.placement_ids[placement, 13])
+    bits[_COPY] = np.uint32(trees.placement_ids[placement, 14])
+    bits[_PRIMITIVE] = np.uint32(trees.triangle_ids[triangle, 9])
+
+
+@inline_kernel
+def meet_hit(trees: Trees, tables: HitTables, packet: Packet, triangle: Whole) -> None:
     """Distance, normal and place on the triangle by the arithmetic that Embree's hits go through as well."""
     numbers, m = packet.numbers, trees.triangles
     at = Corners(
@@ -215,9 +224,9 @@ def find_surfaces(around: Any, packet: Packet) -> None:
     standing = intersect(ways.standing, packet)
     moving = intersect(ways.moving, packet) if ways.moves else np.int32(-1)
     if moving >= 0:
-        _meet(ways.moving, around.tables, packet, moving)
+        meet_hit(ways.moving, around.tables, packet, moving)
     elif standing >= 0:
-        _meet(ways.standing, around.tables, packet, standing)
+        meet_hit(ways.standing, around.tables, packet, standing)
 
 
 @inline_kernel
@@ -226,6 +235,15 @@ def stop_light(around: Any, packet: Packet) -> None:
     occluded(ways.standing, packet)
     if ways.moves:
         occluded(ways.moving, packet)
+
+
+@inline_kernel
+def empty_hit(packet: Packet, ray: Ray) -> None:
+    """A ray that has met nothing so far."""
+    load_ray(packet, 0, ray, NOTHING)
+    numbers = packet.numbers
+    numbers[_NX] = numbers[_NY] = numbers[_NZ] = numbers[_U] = numbers[_V] = np.float32(0.0)
+    packet.bits[_PRIMITIVE] = np.uint32(0)
 
 
 @inline_kernel

@@ -6,9 +6,14 @@ the other one waits on the stack.
 
 A triangle is met as Woop, Benthin and Wald have it ("Watertight ray/triangle intersection", 2013): the corners are
 sheared so that the ray runs along an axis, and the signs of three products say whether it passes inside. A corner has
-the same sheared place in every triangle that it belongs to, so no ray slips between them. A box is met by its slabs; leaving is put a little later (Ize, "Robust BVH ray
-traversal", 2013), so that rounding loses none. A direction of exactly 0 along an axis is taken for next to nothing: its
-inverse stays a number, and a ray in the plane of a box's side is inside.
+the same sheared place in every triangle that it belongs to, so no ray slips between them. A box is met by its slabs;
+entering is put a little sooner and leaving a little later (Ize, "Robust BVH ray traversal", 2013), so that rounding loses
+none. A direction of exactly 0 along an axis is taken for next to nothing: its inverse stays a number, and a ray in the
+plane of a box's side is inside.
+
+Threads of a graphics processor go in step, 32 of them, and those at a node wait while others meet a triangle. So a ray
+takes four nodes at most before it looks whether it has come to a triangle or a placement: walking each down to its next
+leaf first takes the 32 nearly twice as many steps.
 """
 
 from __future__ import annotations
@@ -21,12 +26,14 @@ from numpy.typing import NDArray
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.trace.ray import Ray
 
-__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "nearest_hit"]
+__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "joined", "nearest_hit", "reciprocal"]
 
 STACK = 128
 """nodes that may wait"""
 _RETURN = -2147483648  # the mark under the nodes of a shape
+_STEPS = 4  # nodes before a look at what was come to
 _LATER = np.float32(1.0 + 8 * 2.0**-23)
+_ROUNDING = np.float32(2.0**-21)  # share of start / direction by which a slab may be off: four roundings and a margin
 _LEVEL = np.float32(1e-18)  # a direction below this counts as none
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
@@ -60,11 +67,24 @@ class Met(NamedTuple):
 
     distance: Real
     """[m]"""
-    u: Real
-    v: Real
     placement: Whole
     """−1 for nothing"""
     triangle: Whole
+
+
+class _Slabs(NamedTuple):
+    """A ray as a box is asked: a side at b along an axis is met at b × inverse + shift, entering it or leaving it."""
+
+    inverse_x: Real
+    inverse_y: Real
+    inverse_z: Real
+    enter_x: Real
+    """[m] shifts of the sides where the ray enters, rounded towards its start"""
+    enter_y: Real
+    enter_z: Real
+    leave_x: Real
+    leave_y: Real
+    leave_z: Real
 
 
 @inline_kernel
@@ -81,101 +101,121 @@ def is_stopped(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> bool:
 
 @loop_kernel
 def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
-    nodes, ids = trees.nodes, trees.placement_ids
-    x, y, z = np.float32(ray.x), np.float32(ray.y), np.float32(ray.z)
-    dx, dy, dz = np.float32(ray.dx), np.float32(ray.dy), np.float32(ray.dz)
+    nodes = trees.nodes
     near, far = np.float32(ray.near), np.float32(ray.far)
-    ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
-    sheared = _sheared(x, y, z, dx, dy, dz)
-    u, v = _ZERO, _ZERO
+    slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
+    sheared = _sheared(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
     found, triangle, current = np.int32(-1), np.int32(-1), np.int32(-1)
-    stack[0] = _RETURN
-    height = 1
+    # Places on the stack are unsigned: Numba would ask of every signed one whether it counts from the end.
+    stack[np.uint32(0)] = np.int32(_RETURN)
+    height = np.uint32(1)
     link = np.int32(0)
     going = True
     while going:
-        while link >= 0:
-            low0, high0 = four(nodes, link, 0), four(nodes, link, 4)
-            low1, high1 = four(nodes, link, 8), four(nodes, link, 12)
-            enter0 = _enter(low0, high0, x, y, z, ix, iy, iz, near, far)
-            enter1 = _enter(low1, high1, x, y, z, ix, iy, iz, near, far)
+        steps = np.int32(0)
+        while link >= 0 and steps < _STEPS:
+            low0, high0 = four(nodes, 16, link, 0), four(nodes, 16, link, 4)
+            low1, high1 = four(nodes, 16, link, 8), four(nodes, 16, link, 12)
+            enter0, leave0 = _between(low0, high0, slabs, near, far)
+            enter1, leave1 = _between(low1, high1, slabs, near, far)
+            inside0, inside1 = enter0 <= leave0, enter1 <= leave1
             link0, link1 = np.float32(low0[3]).view(np.int32), np.float32(high0[3]).view(np.int32)
-            if enter0 <= far and enter1 <= far:
-                if enter1 < enter0:
-                    link0, link1 = link1, link0
-                stack[height] = link1
-                height += 1
-                link = link0
-            elif enter0 <= far:
-                link = link0
-            elif enter1 <= far:
-                link = link1
-            else:
-                height -= 1
+            second = inside1 and (enter1 < enter0 or not inside0)
+            link = link1 if second else link0
+            if inside0 and inside1:
+                stack[height] = link0 if second else link1
+                height = np.uint32(height + 1)
+            elif not (inside0 or inside1):
+                height = np.uint32(height - 1)
                 link = stack[height]
+            steps = np.int32(steps + 1)
+        if link < 0 and current >= 0 and link != _RETURN:
+            k = np.int32(~link >> 3)
+            last = np.int32(k + (~link & 7))
+            while k <= last:
+                t = _meet(trees.triangles, k, sheared)
+                if near < t <= far:
+                    far, found, triangle = t, current, k
+                k = np.int32(k + 1)
+            height = np.uint32(height - 1)
+            link = stack[height]
+            if any_hit and found >= 0:
+                going = False
         if link == _RETURN:
             if current < 0:
                 going = False
             else:  # up again, into the tracer's coordinates
                 current = np.int32(-1)
+                slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
+                height = np.uint32(height - 1)
+                link = stack[height]
+        if link < 0 and current < 0 and link != _RETURN:
+            placement = np.int32(~link >> 3)
+            about = four(trees.placements, 16, placement, 12)
+            if np.float32(about[3]).view(np.uint32) & np.uint32(mask) != 0:
+                current = placement
+                stack[height] = np.int32(_RETURN)
+                height = np.uint32(height + 1)
+                link = np.float32(about[0]).view(np.int32)
                 x, y, z = np.float32(ray.x), np.float32(ray.y), np.float32(ray.z)
                 dx, dy, dz = np.float32(ray.dx), np.float32(ray.dy), np.float32(ray.dz)
-                ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
-                height -= 1
-                link = stack[height]
-        elif current < 0:
-            placement = np.int32(~link >> 3)
-            if np.int64(ids[placement, 15]) & np.int64(mask) & np.int64(0xFFFFFFFF) != 0:
-                current = placement
-                stack[height] = _RETURN
-                height += 1
-                link = ids[placement, 12]
                 if link < 0:
                     link = np.int32(~link)
                 else:
                     x, y, z, dx, dy, dz = _into_shape(trees, placement, ray)
-                    ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
+                    slabs = _slabs(x, y, z, dx, dy, dz)
                 sheared = _sheared(x, y, z, dx, dy, dz)
             else:
-                height -= 1
+                height = np.uint32(height - 1)
                 link = stack[height]
-        else:
-            first, count = np.int32(~link >> 3), (~link & 7) + 1
-            for k in range(first, first + count):
-                t, tu, tv = _meet(trees.triangles, k, sheared)
-                if near < t <= far:
-                    far, u, v, found, triangle = t, tu, tv, current, np.int32(k)
-            height -= 1
-            link = stack[height]
-            if any_hit and found >= 0:
-                going = False
-    return Met(far, u, v, found, triangle)
+    return Met(far, found, triangle)
+
+
+@inline_kernel
+def four(table: Array, width: int, row: Whole, column: int) -> tuple[Real, Real, Real, Real]:
+    """Four numbers beside each other in rows of ``width``; a graphics processor takes them from memory at once."""
+    return table[row, column], table[row, column + 1], table[row, column + 2], table[row, column + 3]
+
+
+@inline_kernel
+def joined(a: Real, b: Real, c: Real) -> Real:
+    """a·b + c where the last bit does not matter; a graphics processor rounds once."""
+    return a * b + c
+
+
+@inline_kernel
+def reciprocal(value: Real) -> Real:
+    """1/value where the last bit does not matter."""
+    return _ONE / value
 
 
 @inline_kernel
 def _inverse(component: Real) -> Real:
     away = abs(component) >= _LEVEL
-    return _ONE / component if away else _ONE / _LEVEL
+    return reciprocal(np.float32(component) if away else _LEVEL)
 
 
 @inline_kernel
-def four(table: Array, row: Whole, column: int) -> tuple[Real, Real, Real, Real]:
-    """Four numbers beside each other; a graphics processor takes them from memory at once."""
-    return table[row, column], table[row, column + 1], table[row, column + 2], table[row, column + 3]
+def _slabs(x: Real, y: Real, z: Real, dx: Real, dy: Real, dz: Real) -> _Slabs:
+    ix, iy, iz = _inverse(dx), _inverse(dy), _inverse(dz)
+    sx, sy, sz = -np.float32(x) * ix, -np.float32(y) * iy, -np.float32(z) * iz
+    rx, ry, rz = abs(sx) * _ROUNDING, abs(sy) * _ROUNDING, abs(sz) * _ROUNDING
+    return _Slabs(ix, iy, iz, sx - rx, sy - ry, sz - rz, sx + rx, sy + ry, sz + rz)
 
 
 @inline_kernel
-def _enter(
-    low: tuple[Real, Real, Real, Real], high: tuple[Real, Real, Real, Real], x: Real, y: Real, z: Real, ix: Real,
-    iy: Real, iz: Real, near: Real, far: Real,
-) -> Real:  # fmt: skip
-    """How far along the ray a box begins; infinity where the ray misses it."""
-    x0, x1 = (low[0] - x) * ix, (high[0] - x) * ix
-    y0, y1 = (low[1] - y) * iy, (high[1] - y) * iy
-    z0, z1 = (low[2] - z) * iz, (high[2] - z) * iz
-    enter = max(max(min(x0, x1), min(y0, y1)), max(min(z0, z1), near))
-    leave = min(min(max(x0, x1), max(y0, y1)), min(max(z0, z1), far))
-    return enter if enter <= leave * _LATER else np.float32(np.inf)
+def _between(
+    low: tuple[Real, Real, Real, Real], high: tuple[Real, Real, Real, Real], slabs: _Slabs, near: Real, far: Real
+) -> tuple[Real, Real]:
+    """How far along the ray a box begins and ends; it ends before it begins where the ray misses it."""
+    right, left, above = slabs.inverse_x >= _ZERO, slabs.inverse_y >= _ZERO, slabs.inverse_z >= _ZERO
+    x0 = joined(low[0] if right else high[0], slabs.inverse_x, slabs.enter_x)
+    x1 = joined(high[0] if right else low[0], slabs.inverse_x, slabs.leave_x)
+    y0 = joined(low[1] if left else high[1], slabs.inverse_y, slabs.enter_y)
+    y1 = joined(high[1] if left else low[1], slabs.inverse_y, slabs.leave_y)
+    z0 = joined(low[2] if above else high[2], slabs.inverse_z, slabs.enter_z)
+    z1 = joined(high[2] if above else low[2], slabs.inverse_z, slabs.leave_z)
+    return max(max(x0, y0), max(z0, near)), min(min(x1, y1), min(z1, far)) * _LATER
 
 
 @inline_kernel
@@ -183,16 +223,20 @@ def _into_shape(trees: Trees, placement: Whole, ray: Ray) -> tuple[Real, Real, R
     """Start and direction of a ray in the coordinates of a placed shape."""
     if len(trees.moving) > 0:
         return _into_moving(trees, placement, ray)
-    m = trees.placements
+    a, b, c = (
+        four(trees.placements, 16, placement, 0),
+        four(trees.placements, 16, placement, 4),
+        four(trees.placements, 16, placement, 8),
+    )
     # From the place first: the difference of two near numbers is exact.
-    x, y, z = ray.x - m[placement, 9], ray.y - m[placement, 10], ray.z - m[placement, 11]
+    x, y, z = ray.x - c[1], ray.y - c[2], ray.z - c[3]
     return (
-        m[placement, 0] * x + m[placement, 1] * y + m[placement, 2] * z,
-        m[placement, 3] * x + m[placement, 4] * y + m[placement, 5] * z,
-        m[placement, 6] * x + m[placement, 7] * y + m[placement, 8] * z,
-        m[placement, 0] * ray.dx + m[placement, 1] * ray.dy + m[placement, 2] * ray.dz,
-        m[placement, 3] * ray.dx + m[placement, 4] * ray.dy + m[placement, 5] * ray.dz,
-        m[placement, 6] * ray.dx + m[placement, 7] * ray.dy + m[placement, 8] * ray.dz,
+        a[0] * x + a[1] * y + a[2] * z,
+        a[3] * x + b[0] * y + b[1] * z,
+        b[2] * x + b[3] * y + c[0] * z,
+        a[0] * ray.dx + a[1] * ray.dy + a[2] * ray.dz,
+        a[3] * ray.dx + b[0] * ray.dy + b[1] * ray.dz,
+        b[2] * ray.dx + b[3] * ray.dy + c[0] * ray.dz,
     )
 
 
@@ -272,9 +316,9 @@ def _along(axis: Whole, x: Real, y: Real, z: Real) -> Real:
 
 
 @inline_kernel
-def _meet(triangles: Array, k: Whole, ray: _Sheared) -> tuple[Real, Real, Real]:
-    """How far a triangle is along a ray, −∞ where it is missed, and the shares of its second and third corner."""
-    one, two, three = four(triangles, k, 0), four(triangles, k, 4), four(triangles, k, 8)
+def _meet(triangles: Array, k: Whole, ray: _Sheared) -> Real:
+    """How far a triangle is along a ray, −∞ where it is missed."""
+    one, two, three = four(triangles, 12, k, 0), four(triangles, 12, k, 4), four(triangles, 12, k, 8)
     i, j, l = ray.x_axis, ray.y_axis, ray.z_axis
     az = _along(l, one[0], one[1], one[2]) - ray.z
     bz = _along(l, one[3], two[0], two[1]) - ray.z
@@ -293,9 +337,7 @@ def _meet(triangles: Array, k: Whole, ray: _Sheared) -> tuple[Real, Real, Real]:
         share_c = np.float32(np.float64(bx) * np.float64(ay) - np.float64(by) * np.float64(ax))
     least, most = min(min(share_a, share_b), share_c), max(max(share_a, share_b), share_c)
     whole = share_a + share_b + share_c
-    t, u, v = np.float32(-np.inf), _ZERO, _ZERO
+    t = np.float32(-np.inf)
     if (least >= _ZERO or most <= _ZERO) and whole != _ZERO:
-        part = _ONE / whole
-        t = (share_a * az + share_b * bz + share_c * cz) * ray.shear_z * part
-        u, v = share_b * part, share_c * part
-    return t, u, v
+        t = (share_a * az + share_b * bz + share_c * cz) * ray.shear_z / whole
+    return t

@@ -89,7 +89,7 @@ def test_with_a_driver_that_is_too_old(faked: Any, code: int) -> None:
     """CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION and INVALID_SOURCE."""
     faked({"cuModuleLoadDataEx": code})
     with pytest.raises(InputError, match=r"driver does not take our code .* a driver of 2023 or later \(530\) does"):
-        Code(".version 8.1\n.entry one()")
+        Code(".version 8.1\n.entry one()", 64)
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
