@@ -53,8 +53,8 @@ SCAN_THREADS = 256
 _LOCAL = 130  # elements of an array that is a thread's own
 _SHARED = ("hits", "waiting", "walk")
 """parts of a thread's memory that are not: what is in them at first is not the same for every sensor, or large"""
-_CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32}
-"""rays of one pulse that wait behind mirrors: two for every bounce would do"""
+_CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32, ("tussock.pulse.weather", "_NEAR"): 1}
+"""rays of one pulse that wait behind mirrors: two for every bounce would do; no clouds, as there is no weather there yet"""
 
 
 class Placed(NamedTuple):
