@@ -48,6 +48,8 @@ def start(words: list[str]) -> int:
         main()
     except SystemExit as stop:
         os._exit(int(stop.code or 0))
+    except KeyboardInterrupt:  # after its end
+        os._exit(128 + signal.SIGINT)
     finally:
         os._exit(99)
 

@@ -8,6 +8,7 @@ count. A file may take 256 MiB, or a hundred times its own size where that is mo
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from tussock.errors import InputError, reason
@@ -40,11 +41,16 @@ def read_bytes(path: Path) -> bytes:
     """All of a file; one without an end (a device) is an `InputError`, and so is one that cannot be read."""
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            most = max(size, limit_bytes())
-            data = file.read(size + 1)
-            while size < len(data) <= most and (piece := file.read(len(data) + MIB)):  # a pipe, or one that grows
-                data += piece
+            state = os.fstat(file.fileno())
+            if stat.S_ISBLK(state.st_mode) or (stat.S_ISCHR(state.st_mode) and not file.isatty()):
+                raise InputError("is a device; name a plain file", source=path)
+            most = max(state.st_size, limit_bytes())
+            pieces = [file.read(state.st_size + 1)]
+            size = len(pieces[0])
+            while state.st_size < size <= most and pieces[-1]:  # a pipe, or one that grows
+                pieces.append(file.read(min(size + MIB, most + 1 - size)))
+                size += len(pieces[-1])
+            data = b"".join(pieces)
     except FileNotFoundError:
         raise InputError("no such file", source=path) from None
     except IsADirectoryError:

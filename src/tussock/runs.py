@@ -108,7 +108,7 @@ class Run:
             "version": 1,
             "tussock": VERSION,
             "scene": {"name": self.scene.name, "fingerprint": fingerprint(self.scene)},
-            "sensor": self.sensor.model_dump(mode="json"),
+            "sensor": self.sensor.told(),
             "path": fingerprint(path),
             "seed": self.seed,
             "coords": self.coords,

@@ -372,7 +372,7 @@ def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int)
         "pulses": pulses,
         "scene": world.name,
         "tracer": {"embree": world.device.version, "isa": world.device.isa},
-        "sensor": sensor.model_dump(mode="json"),
+        "sensor": sensor.told(),
         "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,
         "materials": [material.name for material in world.materials],

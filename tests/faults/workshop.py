@@ -6,10 +6,12 @@ What is tried with damaged files, failing disks and signals is tried with these.
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 from pathlib import Path
 
 import numpy as np
+from workshop_recordings import furnish_recordings, furnish_scenes, shortened
 
 from tussock.datasets.write import write_dataset
 from tussock.drive.vehicles.vehicle import vehicle_names
@@ -205,6 +207,7 @@ def furnish(folder: Path) -> Path:
     _small_files(folder)
     for name, text in (
         ("scene.toml", SCENE), ("table.toml", SENSOR), ("own.toml", OWN), ("camera.toml", CAMERA), ("rig.toml", RIG), ("plan.toml", PLAN),
+        ("again.toml", PLAN.replace("scene.toml", "rods")),  # a plan notes where its files are, and the workshop is copied
         ("model.obj", OBJ), ("model.mtl", MTL),
     ):  # fmt: skip
         (folder / name).write_text(text)
@@ -222,8 +225,8 @@ def furnish(folder: Path) -> Path:
     save_pack(
         _little(), folder / "pack.tussock", sensor=load_sensor(folder / "table.toml"), place=Pose.at(0, 0, 2), seed=3
     )
-    run_plan(load_plan(folder / "plan.toml"), str(folder / "jobs"), engine=here(1))
-    write_dataset(load_rig(folder / "rig.toml"), _little(), folder / "set", end=0.2)
+    run_plan(load_plan(folder / "again.toml"), str(folder / "jobs"), engine=here(1))
+    write_dataset(load_rig(folder / "rig.toml"), scene, folder / "set", end=0.2)
     return folder
 
 
@@ -248,6 +251,15 @@ FEW = """
 kind = "table"
 file = "pulses.csv"
 """
+DRIVE = """
+vehicle = "skid-steer"
+mount_m = [0, 0, 2]
+time_limit_s = 0.2
+[sensors]
+gps = "gps-sbas"
+[autonomy.map]
+max_height_m = 1.2
+"""
 RECIPE = """
 biomes = {meadow = 1, orchard = 2}
 seasons = {summer = 1}
@@ -260,17 +272,17 @@ def furnish_for_fuzzing(folder: Path) -> Path:
         furnish(folder)
     for name, text in (
         ("small.toml", SMALL), ("moving.toml", MOVING), ("few.toml", FEW), ("recipe.toml", RECIPE),
+        ("drive.toml", DRIVE),
         ("vehicle.toml", f'base = "{vehicle_names()[0]}"\nmass_kg = 80\nmax_speed_m_s = 2\n'),
     ):  # fmt: skip
         (folder / name).write_text(text)
-    capture = (folder / "run.pcap").read_bytes()
-    at = 24
-    for _ in range(6):
-        at += 16 + struct.unpack_from("<I", capture, at + 8)[0]
-    (folder / "short.pcap").write_bytes(capture[:at])
+    (folder / "short.pcap").write_bytes(shortened((folder / "run.pcap").read_bytes(), 6))
+    furnish_recordings(_little(), folder)
+    furnish_scenes(_little(), folder)
+    _half_done(folder)
     run = Run(
         load_scene(folder / "small.toml"),
-        load_sensor(folder / "few.toml"),
+        load_sensor("lms-291-s05"),  # a file of one's own is noted with its folder, and the workshop is copied
         Pose.at(0, 0, 1.5),
         folder / "range.npz",
         0.0,
@@ -278,6 +290,16 @@ def furnish_for_fuzzing(folder: Path) -> Path:
     )
     run.prepare()
     return folder
+
+
+def _half_done(folder: Path) -> None:
+    """A data set whose writing was stopped after its first moment."""
+    half = Path(shutil.copytree(folder / "set", folder / "half"))
+    manifest = json.loads((half / "manifest.json").read_text())
+    first = {name: manifest["files"][name] for name in manifest["files_of_moments"]["0"]}
+    lines = [{"settings": manifest["settings"]}, {"moment": 0, "files": first}]
+    (half / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (half / "manifest.json").unlink()
 
 
 def _little() -> Scene:

@@ -75,6 +75,17 @@ def test_a_table_pattern_travels_along(tmp_path):
     assert len(scan(scene_inside, sensor, path)) == 3
 
 
+def test_a_frame_does_not_tell_where_a_pack_was_laid_out(tmp_path):
+    """The folder has another name every time, and the same seed promises the same bytes."""
+    (tmp_path / "t.csv").write_text("azimuth_deg,elevation_deg,time_s\n0,-20,0\n10,-20,0.01\n")
+    (tmp_path / "t.toml").write_text('[pattern]\nkind = "table"\nfile = "t.csv"\n')
+    save_pack(scene(), tmp_path / "t.tussock", sensor=load_sensor(tmp_path / "t.toml"), place=Pose.at(0, 0, 2))
+    for name in ("a.npz", "b.npz"):
+        inside = load_pack(tmp_path / "t.tussock")
+        save_frame(scan(inside.scene, inside.sensor, inside.path), tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
 def rebuilt(packed, target, change):
     """The pack with its entries changed by ``change(entries)``; checksums of the archive itself are right."""
     with zipfile.ZipFile(packed) as source:

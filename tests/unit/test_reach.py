@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tussock.errors import InputError
+from tussock.jobs.plan import load_plan
+from tussock.limits import read_bytes
 from tussock.pack import load_pack, save_pack
 from tussock.poses import Trajectory
 from tussock.reach import Reach, is_inside
@@ -18,6 +22,7 @@ from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import load_mesh, save_mesh
 from tussock.scene_files.scene_file import load_scene
+from tussock.sensors.catalogue import load_sensor
 
 BOX = "[[objects]]\nname = 'a'\nbox = {{size_m = [1, 1, 1]}}\n"
 SECRET = "root:x:0:0:my secret line"
@@ -150,8 +155,49 @@ def test_textures_inside_our_own_files_are_inside_them(tmp_path):
 def test_endless_devices_end():
     if not Path("/dev/zero").exists():
         pytest.skip("this system has no /dev/zero: run it on Linux")
-    with pytest.raises(InputError, match="goes on and on"):
+    with pytest.raises(InputError, match="is a device; name a plain file"):
         Trajectory.load("/dev/zero")
+
+
+@pytest.mark.parametrize(("sent", "whole"), [(3 * 2**20, False), (2**19, True)])
+def test_pipes_are_read_to_their_end_or_to_the_limit(sent, whole, monkeypatch):
+    """As of `tussock scan <(make_scene)`."""
+    monkeypatch.setenv("TUSSOCK_LIMIT_MB", "1")
+    out, into = os.pipe()
+
+    def write() -> None:
+        with suppress(BrokenPipeError), os.fdopen(into, "wb") as pipe:
+            pipe.write(b"x" * sent)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        if whole:
+            assert read_bytes(Path(f"/dev/fd/{out}")) == b"x" * sent
+        else:
+            with pytest.raises(InputError, match="goes on and on"):
+                read_bytes(Path(f"/dev/fd/{out}"))
+    finally:
+        os.close(out)
+        writer.join()
+
+
+@pytest.mark.parametrize("text", ['base = "{}"', '[pattern]\nkind = "table"\nfile = "{}"'])
+def test_sensors_do_not_wait_for_pipes(text, tmp_path):
+    os.mkfifo(tmp_path / "p.toml")
+    (tmp_path / "s.toml").write_text(text.format("p.toml"))
+    with pytest.raises(InputError, match="is a device, a pipe or a socket"):
+        load_sensor(tmp_path / "s.toml")
+
+
+@pytest.mark.parametrize("text", ['[worlds]\nscenes = ["{}"]', '[worlds]\nrecipe = "{}"'])
+def test_plans_do_not_wait_for_pipes(text, tmp_path):
+    os.mkfifo(tmp_path / "p.toml")
+    (tmp_path / "s.toml").write_text(
+        text.format("p.toml") + '\n[[sensors]]\nsensor = "vlp-16"\n[[paths]]\nkind = "stand"\n'
+    )
+    with pytest.raises(InputError, match="is a device, a pipe or a socket"):
+        load_plan(tmp_path / "s.toml")
 
 
 def test_inside(tmp_path):

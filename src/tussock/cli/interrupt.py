@@ -8,6 +8,7 @@ whatever the command does. It says what is kept, removes what is being written, 
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
@@ -25,7 +26,9 @@ __all__ = ["going_on", "watch", "what_is_kept"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _END = 0  # no signal has this number
+_SOON_S = 0.2
 
+_parked = threading.Event()
 _ways_on: list[tuple[Callable[[], str], int | None]] = []
 
 
@@ -64,6 +67,8 @@ def watch() -> Iterator[None]:
     # A signal that the parent wants to be ignored (nohup) stays ignored.
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
+    atexit.unregister(_done)
+    atexit.register(_done)
     told = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     for number in taken:
         signal.signal(number, _park)
@@ -81,8 +86,14 @@ def watch() -> Iterator[None]:
         sender.close()
 
 
+def _done() -> None:
+    """Everything is written, and the process ends: a Ctrl-C now has nothing to stop, and no traceback to show."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _park(number: int, frame: FrameType | None) -> None:
     """What the command does from its next step on: nothing, until the process has ended."""
+    _parked.set()
     while True:
         time.sleep(60)
 
@@ -100,6 +111,9 @@ def _end(number: int) -> None:
         text = f"{word}; {what_is_kept()}"
     except Exception:  # the line must not keep the process from ending
         text = word
+    # A command that is just making a file would make it after everything was removed. One that computes comes to no
+    # step of its own for long, and makes none meanwhile.
+    _parked.wait(_SOON_S)
     remove_leftovers()
     with suppress(OSError, ValueError):
         sys.stdout.flush()

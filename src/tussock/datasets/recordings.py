@@ -88,6 +88,8 @@ def _sequence(folder: Path) -> list[Frame]:
     try:
         times = np.loadtxt(folder / "times.txt", ndmin=1) if (folder / "times.txt").exists() else None
         path = _lidar_path(folder, times)
+    except KeyError as error:
+        raise InputError(f"{folder / 'calib.txt'}: has no line {error}") from None
     except (OSError, ValueError, IndexError) as error:
         raise InputError(f"{folder}: not a KITTI sequence ({error})") from None
     return [_scan(file, folder / "labels" / f"{file.stem}.label", times, path) for file in scans]

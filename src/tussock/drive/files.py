@@ -30,7 +30,7 @@ def save_metrics(
         "goals": result.goals,
         "metrics": result.metrics.as_json(),
         "settings": result.settings.model_dump(mode="json"),
-        "sensor": sensor.model_dump(mode="json"),
+        "sensor": sensor.told(),
     }
     with whole_file(path, force=force) as part:
         part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

@@ -74,11 +74,32 @@ class Document:
             rows, coords, meta = content["rows"], content["coords"], content["meta"]
             if type(rows) is not int or coords not in ("sensor", "world") or not isinstance(meta, dict):
                 raise ValueError("rows, coords or meta are not what they should be")
+            _check_meta(meta)
         except KeyError as error:
             raise InputError(f"its description is damaged (no {error})", source=path) from None
         except (ValueError, TypeError, RecursionError) as error:
             raise InputError(f"its description is damaged ({error})", source=path) from None
         return cls(rows=rows, coords=coords, meta=meta, trajectory=trajectory)
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "pulses": (int,), "frame": (int,), "seed": (int,), "start_s": (int, float), "sensor": (dict,), "labels": (dict,),
+    "materials": (list,), "first_instance": (list,),
+}  # fmt: skip
+"""of what the programs that read frames look up in their metadata"""
+
+
+def _check_meta(meta: dict[str, Any]) -> None:
+    for key, kinds in _KINDS.items():
+        value = meta.get(key)
+        if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+            raise ValueError(f"meta {key!r} must be of the kind {kinds[-1].__name__}")
+    if not all(isinstance(number, int) for number in (meta.get("labels") or {}).values()):
+        raise ValueError("meta 'labels' must be numbers")
+    if not all(isinstance(number, int) and 0 <= number < 2**32 for number in meta.get("first_instance") or ()):
+        raise ValueError("meta 'first_instance' must be whole numbers")
+    if not np.isfinite(meta.get("start_s") or 0.0) or not 0 <= (meta.get("pulses") or 0) < 2**63:
+        raise ValueError("meta 'start_s' and 'pulses' must be finite")
 
 
 def comment_lines(text: str) -> list[str]:

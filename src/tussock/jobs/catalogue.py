@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tussock.errors import InputError
 from tussock.jobs.store import Store
 
 __all__ = ["CATALOGUE", "catalogue_bytes"]
@@ -43,13 +44,22 @@ def catalogue_bytes(store: Store, files: Iterable[str]) -> bytes:
     buffer = io.BytesIO()
     with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
         while some := list(islice(paths, _AT_ONCE)):
-            rows = [row for path in some for row in _rows(path, store.get(path))]
+            rows = [row for path in some for row in _rows(store, path)]
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
     return buffer.getvalue()
 
 
-def _rows(path: str, data: bytes | None) -> list[dict[str, Any]]:
-    about = json.loads(data or b'{"frames": []}')
+def _rows(store: Store, path: str) -> list[dict[str, Any]]:
+    try:
+        return _rows_of(path, json.loads(store.get(path) or b'{"frames": []}'))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        why = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"{store.root}/{path}: cannot be read ({why}); remove it, and its item is made again"
+        ) from None
+
+
+def _rows_of(path: str, about: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for group, frame in enumerate(about["frames"]):
         x, y, z = np.array(frame["pose"])[:3, 3].tolist()

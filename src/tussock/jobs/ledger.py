@@ -48,9 +48,12 @@ def write_receipt(store: Store, index: int, files: Iterable[Stored]) -> None:
 
 
 def read_receipt(store: Store, index: int) -> list[Stored] | None:
-    """The files of an item that is done; None where no receipt says so."""
+    """The files of an item that is done; None where no receipt says so, or one that was damaged: it is made again."""
     data = store.get(_receipt(index))
-    return None if data is None else [Stored(*file) for file in json.loads(data)]
+    try:
+        return None if data is None else [Stored(*file) for file in json.loads(data)]
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _receipt(index: int) -> str:
@@ -109,10 +112,20 @@ class Ledger:
             self.store.drop(_receipt(index))
         return len(found)
 
+    def _summary(self) -> dict[str, Any]:
+        try:
+            found = dict(json.loads(self.store.get(SUMMARY) or b"{}"))
+            if not all(isinstance(found[key], int) for key in ("items", "frames", "files", "bytes")):
+                raise ValueError("its counts are no numbers")
+            return found
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            why = " ".join(str(error).split())[:120]
+            raise InputError(f"{self.store.root}/{SUMMARY}: cannot be read ({why}); take it from a copy") from None
+
     def close(self, failures: dict[int, str]) -> dict[str, Any]:
         """Write the manifest; the journal is removed where every item is done. The summary, as in manifest.json."""
         if self.complete:
-            return dict(json.loads(self.store.get(SUMMARY) or b"{}"))
+            return self._summary()
         self.gather()
         whole = _Sorted(self.store.names(_JOURNAL), self._segment)
         summary = {
@@ -139,15 +152,21 @@ class Ledger:
         if segments:
             self._segments = 1 + max(int(name.removesuffix(".parquet")) for name in segments)
             for name in segments:
-                self.done[self._segment(name, ["item"])["item"].to_numpy()] = True
+                self._mark(self._segment(name, ["item"]), f"{_JOURNAL}/{name}")
         elif not self.store.names(_RECEIPTS) and self.store.get(SUMMARY) is not None:
-            items = read_manifest(self.store, ["item"])["item"].to_numpy()
-            self.done[np.unique(items)] = True
+            self._mark(read_manifest(self.store, ["item"]), MANIFEST)
             self.complete = bool(self.done.all())
             if not self.complete:
                 self.store.put(f"{_JOURNAL}/000000.parquet", self.store.get(MANIFEST) or b"")
                 self._segments = 1
         self.gather()
+
+    def _mark(self, table: Any, name: str) -> None:
+        """Count the items of a table as done."""
+        items = np.unique(table["item"].to_numpy())
+        if len(items) and not (items.dtype.kind in "iu" and items[0] >= 0 and items[-1] < len(self.plan)):
+            raise InputError(f"{self.store.root}/{name}: names items that the plan does not have; it was damaged")
+        self.done[items] = True
 
     def _segment(self, name: str, columns: list[str]) -> Any:
         """Some columns of a journal segment."""
@@ -156,7 +175,7 @@ class Ledger:
 
         try:
             return pq.read_table(io.BytesIO(self.store.get(f"{_JOURNAL}/{name}") or b""), columns=columns)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({error}); remove it") from None
 
 
@@ -212,7 +231,7 @@ def read_manifest(store: Store, columns: list[str] | None = None) -> Any:
         if file.schema_arrow.names != _COLUMNS:
             raise InputError(f"{store.root}/{MANIFEST}: is not the manifest of a data set")
         return file.read(columns)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{store.root}/{MANIFEST}: cannot be read ({error})") from None
 
 

@@ -43,6 +43,7 @@ from tussock.errors import InputError
 from tussock.jobs.truth import LABEL_SCHEMES
 from tussock.limits import read_bytes
 from tussock.quantities import Positive
+from tussock.reach import refuse_special
 from tussock.rigs.rig import load_rig
 from tussock.scene_files.scene_file import is_scene_file
 from tussock.scenes.ready import scene_names
@@ -233,15 +234,17 @@ def load_plan(path: Path | str) -> Plan:
     worlds = plan.worlds
     try:
         if isinstance(worlds.recipe, str):
-            worlds = worlds.changed(recipe=load_recipe(path.parent / worlds.recipe).model_dump(exclude_unset=True))
-        scenes = [str((path.parent / one).resolve()) if is_scene_file(one) else one for one in worlds.scenes]
+            worlds = worlds.changed(
+                recipe=load_recipe(_plain(path.parent / worlds.recipe)).model_dump(exclude_unset=True)
+            )
+        scenes = [str(_plain(path.parent / one)) if is_scene_file(one) else one for one in worlds.scenes]
         for scene in scenes:
             if not is_scene_file(scene) and scene not in scene_names():
                 raise InputError.of("worlds scenes", "must be ready scenes or scene files (.toml, .usd, .glb)", scene)
         sensors = []
         for table in plan.sensors:
             if table.rig is not None:
-                rig = str((path.parent / table.rig).resolve())
+                rig = str(_plain(path.parent / table.rig))
                 load_rig(rig)
                 sensors.append(table.model_copy(update={"rig": rig}))
             else:
@@ -258,4 +261,10 @@ def _sensor(table: SensorTable, folder: Path) -> Sensor:
 
 def _beside(name: str, folder: Path) -> str:
     """A file beside the plan, or a name as it is."""
-    return str((folder / name).resolve()) if name.lower().endswith(".toml") else name
+    return str(_plain(folder / name)) if name.lower().endswith(".toml") else name
+
+
+def _plain(path: Path) -> Path:
+    """A file that a plan names, which ends."""
+    refuse_special(path)
+    return path.resolve()

@@ -34,11 +34,14 @@ class Frames:
     def __init__(self, root: str) -> None:
         load_extra("torch", extra="torch", purpose="reading frames as tensors")
         self._store = Store(root)
-        about = json.loads(self._store.get(PLAN) or b"{}")
-        self._layout = about.get("plan", {}).get("output", {}).get("layout")
+        try:
+            about = json.loads(self._store.get(PLAN) or b"{}")
+            self._layout = about.get("plan", {}).get("output", {}).get("layout")
+            self._each = int(about["plan"]["frames"]) if "plan" in about else 0
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise InputError(f"{root}/{PLAN}: cannot be read ({_short(error)})") from None
         if self._layout not in ("parquet", "webdataset"):
             raise InputError.of(f"{root}: layout", "must be parquet or webdataset", self._layout)
-        self._each = int(about["plan"]["frames"])
         ending = ".parquet" if self._layout == "parquet" else ".tar"
         self._files = [path for path in read_manifest(self._store)["path"].to_pylist() if path.endswith(ending)]
 
@@ -54,13 +57,17 @@ class Frames:
         if data is None:
             raise InputError(f"{path}: is missing from the data set")
         read = self._from_parquet if self._layout == "parquet" else self._from_tar
-        points, labels, pictures, about = read(path, data, frame)
+        try:
+            points, labels, pictures, about = read(path, data, frame)
+            shown = {name: _picture(png) for name, png in pictures.items()}
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, tarfile.TarError) as error:
+            raise InputError(f"{self._store.root}/{path}: cannot be read ({_short(error)})") from None
         torch = load_extra("torch", extra="torch", purpose="reading frames as tensors")
         return {
             "points": torch.from_numpy(points),
             "label": torch.from_numpy((labels & 0xFFFF).astype(np.int64)),
             "instance": torch.from_numpy((labels >> 16).astype(np.int64)),
-            "pictures": {name: torch.from_numpy(_picture(png)) for name, png in pictures.items()},
+            "pictures": {name: torch.from_numpy(picture) for name, picture in shown.items()},
             "about": about,
         }
 
@@ -86,6 +93,10 @@ class Frames:
         points = np.frombuffer(parts["points.bin"], "<f4").reshape(-1, 4).copy()
         pictures = {ending.removesuffix(".png"): png for ending, png in parts.items() if ending.endswith(".png")}
         return points, np.frombuffer(parts["label.bin"], "<u4"), pictures, json.loads(parts["about.json"])
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _picture(png: bytes) -> Any:

@@ -44,7 +44,7 @@ from tussock.cameras.shading.light import Light
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.quantities import NotNegative, Rate, Triple
-from tussock.reach import Reach
+from tussock.reach import Reach, refuse_special
 from tussock.scene_files.places import MotionTable
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
@@ -167,8 +167,7 @@ class Rig(Shown):
                 "quaternions": self.body.quaternions.tolist(),
             },
             "lidars": [
-                {"name": one.name, "sensor": one.sensor.model_dump(mode="json"), "mount": pose(one.mount)}
-                for one in self.lidars
+                {"name": one.name, "sensor": one.sensor.told(), "mount": pose(one.mount)} for one in self.lidars
             ],
             "cameras": [
                 {
@@ -266,4 +265,7 @@ def _camera(table: _CameraTable, folder: Path) -> MountedCamera:
 
 def _beside(name: str, folder: Path) -> str:
     """A file beside the rig file, or a name as it is."""
-    return str(folder / name) if name.lower().endswith(".toml") else name
+    if not name.lower().endswith(".toml"):
+        return name
+    refuse_special(folder / name)
+    return str(folder / name)

@@ -162,9 +162,13 @@ def _read_csv(path: Path) -> dict[str, Any]:
 
     try:
         table = csv.read_csv(path)
-        columns = {name.strip(): table[name].to_numpy().astype(float) for name in table.column_names}
+        names = [name.strip() for name in table.column_names]
+        arrays = [column.to_numpy().astype(float) for column in table.itercolumns()]
     except (ArrowException, ValueError, TypeError) as error:
         raise InputError(f"not a CSV of numbers ({' '.join(str(error).split())[:120]})", source=path) from None
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"column {twice[0]!r} stands there twice", source=path)
+    columns = dict(zip(names, arrays, strict=True))
     for name in columns:
         if name not in _CSV_COLUMNS:
             raise InputError(f"unknown column {name!r}; {nearest(name, _CSV_COLUMNS)}", source=path)

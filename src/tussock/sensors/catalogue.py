@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tussock.errors import InputError, nearest
+from tussock.reach import refuse_special
 from tussock.sensors.ouster_unit import read_unit, unit_table
 from tussock.sensors.sensor import Sensor
 from tussock.settings import read_toml
@@ -88,6 +89,7 @@ def _resolved(path: Path, above: tuple[Path, ...]) -> Table:
     if not isinstance(base, str):
         raise InputError.of("base", "must be the name or the file of a sensor", base, source=path)
     if _is_path(base):
+        refuse_special(path.parent / base)
         below = _resolved(path.parent / base, (*above, here))
     else:
         with as_file(files("tussock.sensors") / "datasheets") as folder:
@@ -100,6 +102,7 @@ def _with_whole_paths(table: Table, path: Path) -> Table:
     """The file of a pattern is named relative to the sensor's own file."""
     pattern = table.get("pattern")
     if isinstance(pattern, dict) and isinstance(pattern.get("file"), str):
+        refuse_special(path.parent / pattern["file"])
         pattern["file"] = str(path.parent / pattern["file"])
     return table
 

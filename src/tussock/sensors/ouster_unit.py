@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from tussock.errors import InputError
+from tussock.limits import read_text
 
 __all__ = ["OusterUnit", "read_unit", "unit_table"]
 
@@ -83,12 +84,8 @@ def read_unit(path: Path | str) -> OusterUnit:
     >>> unit = tussock.read_unit(Path("unit.json"))  # doctest: +SKIP
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file") from None
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        document = json.loads(read_text(Path(path)))
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
     return parse_unit(document, str(path))
 
@@ -97,8 +94,8 @@ def parse_unit(document: Any, source: str) -> OusterUnit:
     """The unit of a metadata document; ``source`` names it in errors."""
     if not isinstance(document, dict):
         raise InputError(f"{source}: is not the metadata of an Ouster sensor, but a {type(document).__name__}")
-    flat: dict[str, Any] = dict(document) | dict(document.get("data_format") or {})
-    for part in _PARTS:
+    flat: dict[str, Any] = dict(document)
+    for part in ("data_format", *_PARTS):
         inner = document.get(part)
         if isinstance(inner, dict):
             flat |= {key: value for key, value in inner.items() if value is not None}
@@ -131,6 +128,8 @@ class _Reader:
         shift = self._flat.get("pixel_shift_by_row")
         if not isinstance(shift, list) or len(shift) != len(altitude):
             shift = [round(angle * columns / 360) for angle in azimuth]
+        if not all(isinstance(step, int) and abs(step) < columns for step in shift):
+            raise self._wrong("pixel_shift_by_row", "must be whole numbers of columns", shift)
         return OusterUnit(
             product, self._serial(), str(self._flat.get("build_rev", "")), altitude, azimuth, axis,
             (start[0], start[2]), lidar[2], columns, rate, per_packet, window, tuple(map(int, shift)),
@@ -180,7 +179,10 @@ class _Reader:
         values = self._flat.get(field)
         if values is None:
             return shift
-        flat = np.ravel(values) if isinstance(values, list) else np.empty(0)
+        try:
+            flat = np.ravel(values) if isinstance(values, list) else np.empty(0)
+        except ValueError:  # lists of different lengths
+            flat = np.empty(0)
         if flat.shape != (16,) or flat.dtype.kind not in "if":
             raise self._wrong(field, "must hold 16 numbers", values)
         if not flat.any():

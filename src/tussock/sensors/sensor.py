@@ -104,6 +104,10 @@ class Sensor(Shown, Settings):
         """How many pulses frame ``frame`` has; where that is plain arithmetic, no pulse is made for it."""
         return self.pattern.pulse_count(frame)
 
+    def told(self) -> dict[str, Any]:
+        """What frames and notes say of the sensor: its settings, and of files their contents, not where they lie."""
+        return self.model_dump(mode="json") | {"pattern": self.pattern.told()}
+
     def with_(self, **settings: Any) -> Self:
         """A copy with other settings: ``with_(rotation_hz=5)``, ``with_(**{"beam.rays": 9})``."""
         if "rotation_hz" in settings:

@@ -43,7 +43,10 @@ def read_firings(
     """
     path = Path(path)
     if path.suffix == ".osf":
-        return firings_of_scans(list(read_ouster(path)))
+        scans = list(read_ouster(path))
+        if not scans:
+            raise InputError(f"{path}: holds no revolution")
+        return firings_of_scans(scans)
     found = read_datagrams(path)
     sensor = _named(model)
     if sensor is not None and sensor.packets in HESAI:

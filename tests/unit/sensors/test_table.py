@@ -48,6 +48,15 @@ def test_a_sensor_file_names_its_table_relative_to_itself(tmp_path: Path) -> Non
     assert mine.beam == load_sensor("hdl-32e").beam
 
 
+def test_what_is_told_is_what_the_table_holds_and_not_where_it_lies(tmp_path: Path) -> None:
+    told = []
+    for folder, text in (("a", "0,0,0\n1,0,0.1\n"), ("b", "0,0,0\n1,0,0.1\n"), ("c", "0,0,0\n2,0,0.1\n")):
+        (tmp_path / folder).mkdir()
+        told.append(TablePattern(file=write(tmp_path / folder, HEADING + text)).told())
+    assert told[0] == told[1] != told[2]
+    assert told[0]["file"] == "pattern.csv"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -64,10 +64,21 @@ def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str
         scene = _Reader(pxr, path, reach or Reach.of(path)).scene(say)
     except InputError as error:
         raise error.within(path) from None
+    except (pxr.Tf.ErrorException, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        # What is damaged has values of any kind in any place.
+        raise InputError(f"is no USD file that can be read ({_why(error)})", source=path) from None
     finally:
         quiet.TakeUncoalescedDiagnostics()
         del quiet
     return scene
+
+
+def _why(error: Exception) -> str:
+    """The end of what the library says; it repeats bytes of the file, which need not be text."""
+    try:
+        return " ".join(str(error).split())[-120:]
+    except UnicodeDecodeError:
+        return "it holds what is no text in UTF-8"
 
 
 class _Reader:
@@ -76,8 +87,7 @@ class _Reader:
         try:
             self._stage = pxr.Usd.Stage.Open(str(path))
         except Exception as error:  # the library has its own
-            why = " ".join(str(error).split())
-            raise InputError(f"is no USD file that can be read ({why[-120:]})") from None
+            raise InputError(f"is no USD file that can be read ({_why(error)})") from None
         _check_reach(self._stage, reach)
         start = self._stage.GetStartTimeCode() if self._stage.HasAuthoredTimeCodeRange() else None
         self._time = pxr.Usd.TimeCode.EarliestTime() if start is None else pxr.Usd.TimeCode(start)

@@ -92,6 +92,10 @@ class Pattern(Settings):
     def pulses(self, frame: int) -> Pulses:
         """The pulses of frame ``frame`` in firing order; the arrays are shared and read-only."""
 
+    def told(self) -> dict[str, Any]:
+        """Its settings, and of a file the contents, not where it lies: the same on every machine."""
+        return self.model_dump(mode="json")
+
     def pulse_count(self, frame: int) -> int:
         """How many pulses frame ``frame`` has."""
         return len(self.pulses(frame))

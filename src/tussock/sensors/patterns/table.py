@@ -11,6 +11,7 @@ livox_laser_simulation (``Time/s,Azimuth/deg,Zenith/deg``; zenith counts down fr
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -63,11 +64,19 @@ class TablePattern(Pattern):
 
     @property
     def _pulses(self) -> Pulses:
+        return _read(self.file, *self._state)
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        """Time of change [ns] and size [bytes] of the file."""
         try:
             state = self.file.stat()
         except OSError:
             raise InputError(f"{self.file}: no such file") from None
-        return _read(self.file, state.st_mtime_ns, state.st_size)
+        return state.st_mtime_ns, state.st_size
+
+    def told(self) -> dict[str, Any]:
+        return super().told() | {"file": self.file.name, "sha256": _digest(self.file, *self._state)}
 
     @property
     def frame_period(self) -> float:
@@ -105,6 +114,13 @@ class TablePattern(Pattern):
             table.directions[rows], None, np.concatenate(offsets), table.lasers[rows], table.azimuths[rows],
             table.elevations[rows],
         )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _digest(path: Path, changed_ns: int, size: int) -> str:
+    """Of the table's bytes; time of change and size are there to read a changed file anew."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,9 @@ What is written is what the SDK makes of our packets, so a file holds exactly wh
 from __future__ import annotations
 
 import json
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +73,7 @@ def read_osf(path: Path) -> Iterator[OusterScan]:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     osf = _load("osf")
+    _check_blocks(path)
     try:
         source = osf.OsfFrameSetSource(str(path))
         units = [parse_unit(json.loads(info.to_json_string()), str(path)) for info in source.sensor_info]
@@ -83,6 +86,28 @@ def read_osf(path: Path) -> Iterator[OusterScan]:
         for unit, frame in zip(units, frames, strict=True):
             if frame is not None:
                 yield _scan(frame, unit)
+
+
+def _check_blocks(path: Path) -> None:
+    """Refuse a file that was damaged: the SDK follows whatever is in it, also out of its memory.
+
+    A file is a row of blocks: the length (uint32), as many bytes, and the CRC-32 of both (uint32).
+    """
+    end = path.stat().st_size
+    with path.open("rb") as file:
+        while (at := file.tell()) < end:
+            prefix = file.read(4)
+            length = struct.unpack("<I", prefix)[0] if len(prefix) == 4 else end
+            if at + 8 + length > end:
+                raise InputError(f"{path}: cannot be read as OSF (its blocks do not fill it; it was cut or damaged)")
+            sum_, left = zlib.crc32(prefix), length
+            while left:
+                piece = file.read(min(left, 2**20))
+                sum_, left = zlib.crc32(piece, sum_), left - len(piece)
+                if not piece:
+                    raise InputError(f"{path}: cannot be read as OSF (it became shorter while it was read)")
+            if file.read(4) != struct.pack("<I", sum_):
+                raise InputError(f"{path}: cannot be read as OSF (the checksum of the block at byte {at} is wrong)")
 
 
 def _scan(frame: Any, unit: OusterUnit) -> OusterScan:
