@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import os
 import random
 import shutil
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,10 +90,12 @@ def differs(found: dict[str, str], whole: dict[str, str], *, begun: bool) -> lis
 
 
 def signals(folder: Path, count: int, seed: int, only: str) -> int:
+    from targets import LIBRARIES
     from workshop import COMMANDS
 
-    import tussock.cli.app  # noqa: F401  once, before the children are made
-
+    for library in (*LIBRARIES, "matplotlib.pyplot", "tussock.datasets.write", "tussock.rigs.log"):
+        with suppress(ImportError):
+            importlib.import_module(library)  # once, before the children are made
     os.chdir(folder)
     before = {str(path) for path in Path().rglob("*")}
     draw = random.Random(seed)

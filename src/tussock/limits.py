@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tussock.errors import InputError, reason
 
-__all__ = ["MIB", "SWELL", "check_memory", "limit_bytes", "read_bytes", "read_text"]
+__all__ = ["MIB", "SWELL", "check_memory", "check_room", "limit_bytes", "read_bytes", "read_text"]
 
 MIB = 2**20
 SWELL = 100
@@ -35,6 +35,27 @@ def check_memory(needed: int, size: int) -> None:
             f"would take {needed / MIB:,.0f} MiB of memory, and the file has {size / MIB:,.2f}; if you trust it, allow "
             f"that with TUSSOCK_LIMIT_MB={-(-needed // MIB)}"
         )
+
+
+def check_room(needed: int, what: str) -> None:
+    """Refuse to begin what takes ``needed`` MiB of addresses where the limit on them (``ulimit -v``) leaves less.
+
+    Python can answer an array that is too large; libraries end the process.
+    """
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY:
+            return
+        left = most - int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):  # a system without such limits
+        return
+    if left < needed * MIB:
+        raise InputError.of(
+            "memory limit", f"must leave {needed:,} MiB for {what}", f"{max(0, left) // MIB:,} MiB",
+            "raise it (ulimit -v)",
+        )  # fmt: skip
 
 
 def read_bytes(path: Path) -> bytes:

@@ -10,16 +10,22 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from tussock.errors import InputError
+from tussock.limits import check_room
 
 __all__ = ["cores", "resolve_threads", "run_on_threads"]
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 _pool_size = 0
+_known: set[int] = set()
+"""kernels that have run: their code is in memory"""
+_CODE_MIB = 1024
+"""of addresses while code is compiled, or taken from the cache; where they end, the compiler ends the process"""
 
 
 def cores() -> int:
@@ -47,6 +53,9 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
     Long work is cut into ``pieces`` for each thread. A thread that is done with one takes the next that nobody has, so
     that none waits for one with more to do; and Python hears Ctrl-C only between two calls of a kernel.
     """
+    if id(kernel) not in _known:
+        check_room(_CODE_MIB, "compiled code")
+        _known.add(id(kernel))
     workers = threads * pieces
     stop = threading.Event()
     waiting = count(threads)  # the next piece; taking it is one step of the interpreter
@@ -58,15 +67,29 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
                 return
             worker = next(waiting)
 
+    unbegun = set(range(threads))
+
+    def begin(first: int) -> None:
+        try:
+            unbegun.remove(first)  # one step of the interpreter: whoever does it does the work
+        except KeyError:
+            return
+        work(first)
+
     others: list[Future[None]] = []
     try:
         if threads > 1:
             pool = _pool_of(threads - 1)
-            for first in range(1, threads):
-                others.append(pool.submit(work, first))
-        work(0)
+            with suppress(
+                RuntimeError
+            ):  # no room for another thread; what the pool has taken may still be in its queue
+                for first in range(1, threads):
+                    others.append(pool.submit(begin, first))
+        for first in (0, *range(1 + len(others), threads)):
+            begin(first)
     except BaseException:
         stop.set()
+        unbegun.difference_update(range(1 + len(others), threads))
         raise
     finally:
         _wait_for(others)

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tussock import threads as threads_module
 from tussock.errors import InputError
 from tussock.threads import cores, resolve_threads, run_on_threads
 
@@ -115,3 +122,54 @@ def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_numbers(bad: Any) -> None:
     with pytest.raises(InputError, match=r"^threads: must be a whole number from 1 to 4096, got "):
         resolve_threads(bad)
+
+
+def test_where_no_thread_can_be_had_the_others_do_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under a limit on memory: the pool has queued the work before it finds out, and must not do it twice."""
+    done: list[int] = []
+
+    class Pool:
+        def __init__(self) -> None:
+            self.queued: list[Callable[[], None]] = []
+
+        def submit(self, work: Callable[[int], None], first: int) -> Future[None]:
+            self.queued.append(lambda: work(first))
+            if len(self.queued) == 2:
+                raise RuntimeError("can't start new thread")
+            future: Future[None] = Future()
+            work(first)
+            future.set_result(None)
+            return future
+
+    pool = Pool()
+    monkeypatch.setattr(threads_module, "_pool_of", lambda size: pool)
+    run_on_threads(lambda worker, workers: done.append(worker), 4, pieces=2)
+    for late in pool.queued:
+        late()
+    assert sorted(done) == list(range(8))
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="this system has no RLIMIT_AS and /proc: run it on Linux"
+)
+def test_a_limit_on_memory_that_leaves_no_room_for_code_is_one_line() -> None:
+    """The compiler would end the process."""
+    code = """
+import resource
+import tussock
+from tussock.errors import InputError
+scene = tussock.Scene("s")
+scene.add(tussock.box((1, 1, 1)), name="box")
+world = tussock.World(scene)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 300 * 2**20,) * 2)
+try:
+    tussock.scan(world, tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 2))
+except InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert re.fullmatch(
+        r"memory limit: must leave 1,024 MiB for compiled code, got '\d+ MiB'; raise it .*\n", done.stdout
+    )

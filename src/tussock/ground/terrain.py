@@ -27,6 +27,9 @@ from tussock.scene.sizes import between, chance, positive, whole
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
 
 
+_MOST_HILLS = 20_000_000  # 640 MB while they are drawn
+
+
 def noise_terrain(
     size: tuple[float, float],
     *,
@@ -49,6 +52,12 @@ def noise_terrain(
     nx, ny = cells or (max(1, round(width)), max(1, round(depth)))
     x = np.linspace(-width / 2, width / 2, whole("terrain cells x", nx, 1) + 1)
     y = np.linspace(-depth / 2, depth / 2, whole("terrain cells y", ny, 1) + 1)
+    finest = wavelength / 2 ** (octaves - 1)
+    if (width / finest + 2) * (depth / finest + 2) > _MOST_HILLS:
+        raise InputError.of(
+            "terrain size", f"must hold at most {_MOST_HILLS:,} of the smallest hills, {finest:g} m long", list(size),
+            "use a longer wavelength, or fewer octaves",
+        )  # fmt: skip
     rng = chance("terrain", seed)
     total = np.zeros((nx + 1, ny + 1))
     for octave in range(octaves):
@@ -64,12 +73,11 @@ def _gradient_noise(x: FloatArray, y: FloatArray, rng: Sampler) -> FloatArray:
     x, y = x - x[0] + offset[0], y - y[0] + offset[1]
     i, j = np.floor(x).astype(int), np.floor(y).astype(int)
     angle = rng.uniform(0, 2 * np.pi, (i.max() + 2, j.max() + 2))
-    gx, gy = np.cos(angle), np.sin(angle)
     u, v = (x - i)[:, None], (y - j)[None, :]
 
     def corner(a: int, b: int) -> FloatArray:
-        at = np.ix_(i + a, j + b)
-        return gx[at] * (u - a) + gy[at] * (v - b)
+        way = angle[np.ix_(i + a, j + b)]
+        return np.cos(way) * (u - a) + np.sin(way) * (v - b)
 
     def fade(t: FloatArray) -> FloatArray:
         return t * t * t * (t * (t * 6 - 15) + 10)

@@ -183,13 +183,19 @@ def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPuls
         positions, quaternions = rows.trajectory.at(rows.time)
         turn = Rotation.from_quat(quaternions)
         start, way = turn.apply(start) + positions, turn.apply(way)
-    sensor = rows.meta.get("sensor") or {}
-    known = sensor.get("receiver", {}).get("max_range_m") if isinstance(sensor, dict) else None
     return MeasuredPulses.of(
         start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
         rings=_rings(rows), azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
-        reach=reach or known, complete=len(rows) >= frame.pulses,
+        reach=reach or _told_reach(rows), complete=len(rows) >= frame.pulses,
     )  # fmt: skip
+
+
+def _told_reach(frame: Frame) -> float | None:
+    """[m] how far the sensor measures, where the frame tells it; what a file says may be anything."""
+    told: Any = frame.meta
+    for key in ("sensor", "receiver", "max_range_m"):
+        told = told.get(key) if isinstance(told, dict) else None
+    return float(told) if isinstance(told, int | float) and 0 < told < np.inf else None
 
 
 def _rings(frame: Frame) -> NDArray[np.int64]:
