@@ -46,7 +46,7 @@ LAYERS: list[set[str]] = [
     {"datasets", "viewer"},
     {"jobs"},
     {"bench", "validate"},
-    {"bench_gpu"},
+    {"bench_gpu", "bench_weather"},
     {"cli"},
 ]
 """From the bottom up: a package or module imports from the layers below its own, and from itself."""

@@ -21,6 +21,7 @@ from tussock.cameras.shading.paint import paint_of
 from tussock.cameras.view import View
 from tussock.cameras.view_loop import Seen, view_loop
 from tussock.cameras.viewing import viewing_of
+from tussock.cameras.weather import Sight, add_weather, hazy
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import chance_of, check_seed
@@ -105,12 +106,17 @@ def render(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     draw = _draw_number(camera, frame, time)
+    now = world.weather_at(start + camera.shutter.duration / 2)
+    lit = hazy(light, now)
     coloring = Coloring(
-        moving.surroundings, paint_of(world), light.numbers(), viewing, Sampling(camera.samples, shadows, shadows),
+        moving.surroundings, paint_of(world), lit, viewing, Sampling(camera.samples, shadows, shadows),
         chance_of(seed, draw), (world.origin % 1024.0).astype(np.float32),
     )  # fmt: skip
     got = np.zeros((camera.height, camera.width, 3), np.float32)
     run_on_threads(color_loop, count, coloring, got, pieces=_pieces(camera, camera.samples, count))
+    if now is not None and (now.clouds or now.particles):
+        ranges = look(world, camera, path, time=start, depth_only=True, threads=count).range
+        got = add_weather(Sight(camera, path.pose(start), got, ranges, seed, draw), now, lit)
     return Picture(
         camera=camera,
         pose=path.pose(start),

@@ -33,6 +33,7 @@ def bench(
         shiny,
         timed_in_turns,
     )
+    from tussock.bench_weather import measure_weather
     from tussock.cameras.camera import Camera
     from tussock.cameras.render import render
     from tussock.cli.console import out, print_json, waiting
@@ -72,6 +73,8 @@ def bench(
         world = World(shiny(meadow()))
         sensor = everything_on(bench_sensor(9))
         cases.append(measure("everything on", world, sensor, place, rounds=rounds, threads=threads))
+    with waiting("meadow, weather", quiet=as_json):
+        air = measure_weather(meadow(), place, rounds=rounds, threads=threads)
     if full:
         with waiting("building the courtyard", quiet=as_json) as built:
             world = World(courtyard(full=True))
@@ -85,7 +88,9 @@ def bench(
         about["courtyard_picture_s"] = taken
     about["peak_memory_gib"] = peak_memory()
     if as_json:
-        print_json({"machine": about, "cases": [case.plain() for case in cases], "response": asdict(response)})
+        print_json(
+            {"machine": about, "cases": [case.plain() for case in cases], "response": asdict(response), "weather": air}
+        )
         return
     out.print(f"{about['processor']}, {about['cores']} cores, Embree {about['embree']}, medians of {rounds}")
     table = Table(box=None, pad_edge=False)
@@ -105,6 +110,7 @@ def bench(
         f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "
         f"plain scan with one return, {response.two_returns:.2f} × with two"
     )
+    out.print("weather, × the dry scan: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in air.items()))
     if full:
         out.print(
             f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB, "

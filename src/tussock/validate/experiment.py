@@ -37,6 +37,7 @@ _HOMES = {
     "volume-transfer": "volume_transfer",
     "recorded-place": "recorded_place",
     "receiver": "receiver",
+    "weather": "weather",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""
