@@ -46,8 +46,8 @@ def test_dust_hides_what_is_behind_it() -> None:
 
 def test_streaks_grow_with_the_exposure_and_cover_what_the_drop_does() -> None:
     for length in (0.0, 5.0, 30.0):
-        cover = _splatted(np.array([[50.0, 10.0]]), np.array([[50.0, 10.0 + length]]), np.array([1.5]), 100, 100)
-        assert cover.sum() == pytest.approx(np.pi / 4 * 1.5**2, rel=1e-6)
+        cover = _splatted(np.array([[50.0, 10.0]]), np.array([[50.0, 10.0 + length]]), np.array([0.9]), 100, 100)
+        assert cover.sum() == pytest.approx(np.pi / 4 * 0.9**2, rel=1e-6)
         rows = np.flatnonzero(cover.sum(1))
         assert rows[-1] - rows[0] == pytest.approx(length, abs=2.6)
 
