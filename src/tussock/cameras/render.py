@@ -114,7 +114,7 @@ def render(
     )  # fmt: skip
     got = np.zeros((camera.height, camera.width, 3), np.float32)
     run_on_threads(color_loop, count, coloring, got, pieces=_pieces(camera, camera.samples, count))
-    if now is not None and (now.clouds or now.particles):
+    if now is not None:
         ranges = look(world, camera, path, time=start, depth_only=True, threads=count).range
         got = add_weather(Sight(camera, path.pose(start), got, ranges, seed, draw), now, lit)
     return Picture(

@@ -32,6 +32,7 @@ __all__ = ["Sight", "add_weather", "hazy"]
 
 _NEAREST, _FURTHEST = 0.3, 12.0  # [m] between which drops are drawn
 _MOST = 60_000  # drops in a picture: the further ones are haze
+_LAYER = 150.0  # [m] how high fog and rain reach
 _DUST = np.array([1.0, 0.80, 0.56])  # the colour of dust, of the light around
 
 
@@ -62,6 +63,7 @@ def add_weather(sight: Sight, now: WeatherNow, light: LightNumbers) -> NDArray[n
     height, width = sight.ranges.shape
     v, u = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
     starts, directions = sight.camera.rays(np.stack([u.ravel(), v.ravel()], 1).astype(float))
+    shown = _sky_behind(shown, sight, directions, now.extinction, light)
     if now.clouds:
         starts, along = starts @ sight.pose.rotation.T + sight.pose.position, directions @ sight.pose.rotation.T
         far = sight.ranges.reshape(-1).astype(float)
@@ -76,6 +78,16 @@ def add_weather(sight: Sight, now: WeatherNow, light: LightNumbers) -> NDArray[n
         color = around if law.kind == Kind.SNOW else (light.zenith + light.horizon) / 2
         shown = shown * (1 - covers[..., None]) + color * covers[..., None]
     return shown.astype(np.float32)
+
+
+def _sky_behind(
+    shown: FloatArray, sight: Sight, directions: FloatArray, alpha: float, light: LightNumbers
+) -> FloatArray:
+    """The sky through what is everywhere, which reaches up to `_LAYER`; things the loop over pixels has done."""
+    up = (directions @ sight.pose.rotation.T)[:, 2].reshape(sight.ranges.shape)
+    way = np.where(np.isinf(sight.ranges), _LAYER / np.maximum(up, 1e-3), 0.0)
+    left = np.exp(-alpha * way)[..., None]
+    return np.asarray(shown * left + light.horizon * (1 - left))
 
 
 def depth_through(row: CloudRow, starts: FloatArray, directions: FloatArray, far: FloatArray) -> FloatArray:
