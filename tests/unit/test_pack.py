@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import stat
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -174,3 +177,26 @@ def test_unpack_leaves_full_folders_alone(packed, tmp_path):
         save_pack(scene(), tmp_path / "a.zip")
     with pytest.raises(InputError, match="no such file"):
         load_pack(tmp_path / "none.tussock")
+
+
+def test_an_unpack_that_is_killed_leaves_no_folder_and_the_next_one_clears_up(packed, tmp_path):
+    code = """
+import os, signal, sys
+from tussock.pack import unpack
+opened = []
+def hear(event, arguments):
+    if event == "open" and "place" in str(arguments[0]) and arguments[2] & os.O_WRONLY:
+        opened.append(arguments[0])
+        if len(opened) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hear)
+unpack(sys.argv[1], sys.argv[2])
+"""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    done = subprocess.run([sys.executable, "-c", code, packed, folder / "unpacked"], check=False, timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    assert not (folder / "unpacked").exists()
+    files = unpack(packed, folder / "unpacked")
+    assert all(file.is_file() for file in files)
+    assert [path.name for path in folder.iterdir()] == ["unpacked"]

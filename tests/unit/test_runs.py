@@ -111,3 +111,32 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path):
         assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
     assert len(contents(tmp_path / "whole")) == 16
+
+
+def test_planning_looks_into_the_folder_once_however_many_frames_there_are(tmp_path, monkeypatch):
+    job = run(tmp_path / "a", 0.0, 200.0)
+    assert len(job.frames) == 2000
+    job.prepare()
+    for number in job.frames[::2]:
+        job.file(number).touch()
+    for owner, name in (
+        (os, "scandir"),
+        (os, "listdir"),
+        (os, "stat"),
+        (Path, "exists"),
+        (Path, "is_file"),
+        (Path, "stat"),
+    ):
+        monkeypatch.setattr(owner, name, _asked_seldom(getattr(owner, name)))
+    assert job.prepare() == list(job.frames[::2])
+
+
+def _asked_seldom(ask):
+    calls = []
+
+    def asked(*words, **options):
+        calls.append(words)
+        assert len(calls) < 100, "asks for every file by itself"
+        return ask(*words, **options)
+
+    return asked

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import trimesh
@@ -85,3 +87,29 @@ def test_a_picture_that_is_none(tmp_path):
         Texture.load(tmp_path / "a.png")
     with pytest.raises(InputError, match="uv"):
         Mesh.of(np.eye(3), [[0, 1, 2]], uv=[[0, 0]])
+
+
+def test_a_gltf_brings_pictures_of_other_folders(tmp_path):
+    (tmp_path / "textures").mkdir()
+    (tmp_path / "models").mkdir()
+    Image.new("RGB", (2, 2), (255, 0, 0)).save(tmp_path / "textures" / "red.png")
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4")
+    places = np.array([[0, 0], [1, 0], [0, 1]], "<f4")
+    data = corners.tobytes() + places.tobytes()
+    (tmp_path / "models" / "m.bin").write_bytes(data)
+    document = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+        "materials": [{"name": "m", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "textures": [{"source": 0}], "images": [{"uri": "../textures/red.png"}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"},
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24},
+        ],
+        "buffers": [{"uri": "m.bin", "byteLength": len(data)}],
+    }  # fmt: skip
+    (tmp_path / "models" / "m.gltf").write_text(json.dumps(document))
+    assert load_mesh(tmp_path / "models" / "m.gltf").materials[0].reflectance == pytest.approx(0.2126, abs=1e-3)
