@@ -132,7 +132,12 @@ class _Cloud(_Growing):
 
 
 class DustCloud(_Cloud):
-    """Dust in one place."""
+    """Dust in one place.
+
+    >>> puff = tussock.DustCloud(puff_m=1, position_m=(10, 0, 1), density_g_m3=2)
+    >>> tussock.Weather(dust=[puff]).dust[0].puff_m
+    1.0
+    """
 
     density_g_m3: Density
     """in the middle, at its start"""
@@ -143,7 +148,12 @@ class DustCloud(_Cloud):
 
 
 class FogBank(_Cloud):
-    """Fog in one place."""
+    """Fog in one place.
+
+    >>> bank = tussock.FogBank(box_m=(30, 20, 3), position_m=(40, 0, 1.5), visibility_m=15)
+    >>> tussock.Weather(fog_banks=[bank]).fog_banks[0].visibility_m
+    15.0
+    """
 
     visibility_m: Annotated[float, Field(ge=1.0, le=100_000.0)]
     """in the middle, at its start"""
@@ -154,7 +164,12 @@ class FogBank(_Cloud):
 
 
 class DustTrail(_Growing):
-    """The dust behind something that drives: a puff every so often, from where it is at that moment."""
+    """The dust behind something that drives: a puff every so often, from where it is at that moment.
+
+    >>> trail = tussock.DustTrail(behind="truck", every_s=0.5, lasts_s=4)
+    >>> len(trail.births(10))
+    9
+    """
 
     behind: str | None = None
     """name of the moving object that it trails"""

@@ -40,14 +40,23 @@ _WET_FROM = 2.0
 
 
 class Fog(Settings):
-    """Fog everywhere."""
+    """Fog everywhere.
+
+    >>> tussock.Weather(fog=tussock.Fog(visibility_m=80)).fog.visibility_m
+    80.0
+    """
 
     visibility_m: Visibility
     """meteorological optical range: a black thing has a contrast of 5 % there"""
 
 
 class Change(Settings):
-    """What the weather has become at a time; what it does not name goes on as if it were not there."""
+    """What the weather has become at a time; what it does not name goes on as if it were not there.
+
+    >>> shower = tussock.Weather(changes=[tussock.Change(time_s=10, rain_mm_h=20)])
+    >>> [len(shower.at(time).particles) for time in (0, 5)]
+    [0, 1]
+    """
 
     time_s: NotNegative
     rain_mm_h: RainRate | None = None
@@ -83,7 +92,12 @@ class WeatherNow(NamedTuple):
 
 
 class Weather(Settings):
-    """What is in the air; 0 and empty: nothing."""
+    """What is in the air; 0 and empty: nothing.
+
+    >>> rain = tussock.Weather(rain_mm_h=10)
+    >>> f"{rain.at(0).extinction:.5f} /m"
+    '0.00156 /m'
+    """
 
     rain_mm_h: RainRate = 0.0
     snow_mm_h: SnowRate = 0.0
@@ -165,7 +179,11 @@ _SAID = re.compile(r"([a-z]+)\s+([-+.\deE]+)\s*(mm/h|m|g/m3|g/m³)?")
 
 
 def parse_weather(text: str) -> Weather | None:
-    """Weather in words, ``rain 10 mm/h, fog 80 m``; ``dry``: none at all."""
+    """Weather in words, ``rain 10 mm/h, fog 80 m``; ``dry``: none at all.
+
+    >>> tussock.parse_weather("rain 10 mm/h, fog 80 m").rain_mm_h
+    10.0
+    """
     if text.strip().lower() in ("dry", "clear", "none"):
         return None
     given: dict[str, Any] = {}
