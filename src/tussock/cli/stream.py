@@ -42,7 +42,7 @@ class StreamOptions:
     ] = None
     imu_to: Annotated[
         list[str] | None,
-        typer.Option(help="HOST:PORT for inertial packets (Ouster), one for each sensor in their order."),
+        typer.Option(help="HOST:PORT for inertial packets (Ouster, Livox), one for each sensor in their order."),
     ] = None
     http: Annotated[
         list[str] | None,

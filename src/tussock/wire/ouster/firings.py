@@ -97,7 +97,8 @@ def _say_missing(
     low, high = unit.window
     wanted = (high - low) % unit.columns + 1
     # What was not recorded of the first and the last revolution is not missing.
-    missing = sum(wanted - int(count) for count in np.bincount(turns, minlength=int(seen[-1]) + 1)[seen[1:-1]])
+    between = seen[1:-1]
+    missing = wanted * len(between) - int(np.isin(turns, between).sum())
     for count, text in (
         (missing, "columns are missing"),
         (int((np.diff(seen) - 1).sum()), "revolutions are missing"),

@@ -133,3 +133,28 @@ def test_columns_that_are_missing_are_said(tmp_path: Path) -> None:
     less = read_firings(tmp_path / "less.pcap", model=str(tmp_path / "run.json"), say=notes.append)
     assert notes == [f"{tmp_path / 'less.pcap'}: {3 * unit.columns_per_packet} columns are missing"]
     assert len(less) == (3 * unit.columns - 3 * unit.columns_per_packet) * unit.lasers
+
+
+def test_frame_numbers_by_chance_take_no_memory(tmp_path: Path) -> None:
+    """Damaged numbers lie far apart: what is missing between them is counted, not laid out."""
+    sensor = load_sensor("os1-32")
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        run.write(gappy_frame(sensor, 0, np.random.default_rng(0))[0])
+    found = read_datagrams(tmp_path / "run.pcap")
+    data = found.select(found.port == 7502)
+    payloads = data.payloads()
+    unit = read_unit(tmp_path / "run.json")
+    for row in range(len(payloads)):
+        for column in range(unit.columns_per_packet):
+            at = column * (20 + 12 * unit.lasers) + 10
+            payloads[row, at : at + 2] = np.array([row * 32_000 % 65_536], "<u2").view(np.uint8)
+    with (tmp_path / "far.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(payloads, data.times, 7502))
+    notes: list[str] = []
+    far = read_firings(tmp_path / "far.pcap", model=str(tmp_path / "run.json"), say=notes.append)
+    frames = len(payloads)
+    assert len(far) == frames * unit.columns_per_packet * unit.lasers
+    between = (frames - 2) * (unit.columns - unit.columns_per_packet)
+    assert [note.partition(": ")[2] for note in notes] == [
+        f"{between} columns are missing", f"{(frames - 1) * 31_999} revolutions are missing",
+    ]  # fmt: skip
