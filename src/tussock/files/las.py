@@ -17,7 +17,7 @@ import json
 import struct
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,9 @@ def save_compressed(contents: Contents, path: Path) -> None:
 def load(path: Path) -> Contents:
     laspy = load_extra("laspy", extra="las", purpose="a LAS file")
     with path.open("rb") as file:
-        _check_header(file.read(375), path.stat().st_size)
+        head = file.read(375)
+        _check_header(head, path.stat().st_size)
+        _check_layers(file, head, path.stat().st_size)
         file.seek(0)
         try:
             cloud = laspy.read(file)
@@ -160,6 +162,49 @@ def _check_header(head: bytes, size: int) -> None:
     plain = 0 if compressed else points * width
     if header_size + 54 * records > start or extended_start + 60 * extended > size or start + plain > size:
         raise InputError("its header says more than the file holds; it was cut or is damaged")
+
+
+_LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}
+"""of the items that points are made of in LASzip's layered chunks: point, colour, colour and near infrared, wave packet"""
+_BYTES = 14
+"""the item of extra bytes, a layer each"""
+
+
+def _check_layers(file: IO[bytes], head: bytes, size: int) -> None:
+    """Refuse layers of compressed points that are longer than the file: the decompressor takes memory for them first.
+
+    A layered chunk is its first point as it is, its number of points, the length of every layer, and the layers.
+    """
+    header_size, start, records = struct.unpack_from("<HII", head, 94)
+    width = struct.unpack_from("<H", head, 105)[0]
+    layers, at = 0, header_size
+    for _ in range(records):
+        file.seek(at)
+        record = file.read(54)
+        if len(record) < 54:
+            return
+        number, length = struct.unpack_from("<HH", record, 18)
+        if record[2:16] == b"laszip encoded" and number == 22204:
+            body = file.read(length)
+            if len(body) < 34 or struct.unpack_from("<H", body)[0] != 3:
+                return  # not in layers
+            items = list(struct.iter_unpack("<HHH", body[34 : 34 + 6 * struct.unpack_from("<H", body, 32)[0]]))
+            if not all(kind in _LAYERS or kind == _BYTES for kind, _, _ in items):
+                return
+            layers = sum(width if kind == _BYTES else _LAYERS[kind] for kind, width, _ in items)
+        at += 54 + length
+    file.seek(start)
+    place = file.read(8)
+    table = struct.unpack("<q", place)[0] if len(place) == 8 else 0
+    at = start + 8
+    while layers and at < min(table, size):
+        file.seek(at + width)
+        lengths = file.read(4 + 4 * layers)
+        if len(lengths) < 4 + 4 * layers:
+            return
+        at += width + 4 + 4 * layers + sum(struct.unpack_from(f"<{layers}I", lengths, 4))
+        if at > size:
+            raise InputError("its compressed points are longer than the file; it was cut or is damaged")
 
 
 LAS = Format(
