@@ -8,6 +8,8 @@ from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.randomness import (
     Purpose,
+    chance_of,
+    chances_of,
     check_seed,
     normal_array,
     normal_pair,
@@ -142,3 +144,11 @@ def test_seeds() -> None:
     for bad in (-1, 2**64, 1.0, "1", None, True):
         with pytest.raises(InputError, match=r"^seed: must be a whole number from 0 to 2\^64 - 1, got "):
             check_seed(bad)
+
+
+def test_the_chance_of_many_seeds_is_that_of_each() -> None:
+    seeds = [0, 1, 2**32 - 1, 2**32, 2**64 - 1]
+    for frame in (0, 7, 2**32 + 5, 2**56 - 1):
+        many = chances_of(seeds, frame)
+        assert many.dtype == np.uint32
+        assert many.tolist() == [[int(word) for word in chance_of(seed, frame)] for seed in seeds]

@@ -16,6 +16,7 @@ import pytest
 
 from tussock import threads as threads_module
 from tussock.errors import InputError
+from tussock.kernels import kernel, taken
 from tussock.threads import cores, resolve_threads, run_on_threads
 
 
@@ -173,3 +174,19 @@ except InputError as error:
     assert re.fullmatch(
         r"memory limit: must leave 1,024 MiB for compiled code, got '\d+ MiB'; raise it .*\n", done.stdout
     )
+
+
+@kernel
+def _take_all(worker: int, workers: int, counter: np.ndarray, seen: np.ndarray) -> None:
+    while True:
+        number = taken(counter)
+        if number >= len(seen):
+            return
+        seen[number] += 1
+
+
+def test_no_two_threads_take_the_same_number() -> None:
+    counter, seen = np.zeros(1, np.int64), np.zeros(20_000, np.int64)
+    run_on_threads(_take_all, 4, counter, seen)
+    assert (seen == 1).all()
+    assert len(seen) <= counter[0] <= len(seen) + 4

@@ -6,7 +6,7 @@ from scipy import stats
 
 from tussock.kernels import kernel
 from tussock.randomness import Purpose, words_array
-from tussock.signal.range_noise import deviate, laser_biases, noisy_range, quantised
+from tussock.signal.range_noise import biases_of, deviate, laser_biases, noisy_range, quantised
 
 f = np.float32
 
@@ -63,3 +63,11 @@ def test_biases_are_fixed_by_the_seed() -> None:
 )
 def test_steps(value: float, step: float, expected: float) -> None:
     assert float(quantised(f(value), f(step))) == pytest.approx(expected, abs=2e-5)
+
+
+def test_biases_of_many_sensors_are_those_of_each() -> None:
+    many = biases_of(0.02, 5, [3, 4, 2**64 - 1])
+    assert many.shape == (3, 5)
+    for row, seed in zip(many, (3, 4, 2**64 - 1), strict=True):
+        assert (row == laser_biases(0.02, 5, seed)).all()
+    assert (biases_of(0.0, 5, [1, 2]) == np.zeros((2, 5), np.float32)).all()
