@@ -14,6 +14,7 @@ __all__ = ["check_picture", "open_picture"]
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "GIF", "TGA", "WEBP", "PPM")
 """what is read: some others start programs (EPS) or are seldom tried"""
 _CHANNELS = 4
+_LONGEST = 65535
 
 
 def open_picture(source: Path | bytes) -> Any:
@@ -42,4 +43,6 @@ def open_picture(source: Path | bytes) -> Any:
 
 def check_picture(size: tuple[int, int], data: int) -> None:
     """Refuse a picture of some width and height [pixels] that takes too much for a file of ``data`` bytes."""
+    if max(size) > _LONGEST:
+        raise InputError.of("picture", f"must have at most {_LONGEST:,} pixels a side", size)
     check_memory(size[0] * size[1] * _CHANNELS, data)
