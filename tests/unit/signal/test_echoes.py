@@ -213,3 +213,10 @@ def test_slope_and_curvature_are_those_of_the_samples() -> None:
     np.testing.assert_allclose(hits.values, here, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(hits.slopes, SIGMA * (after - before) / (2 * h), rtol=1e-2, atol=1e-3)
     np.testing.assert_allclose(hits.curves, SIGMA**2 * (after - 2 * here + before) / h**2, rtol=1e-2, atol=1e-2)
+
+
+def test_of_equal_hits_the_first_counts() -> None:
+    ranges, energies = np.full((4, 1), 20.0, f), np.array([[0.2], [0.5], [0.5], [0.1]], f)
+    out = Gathered(*(np.zeros(1, f) for _ in range(6)), np.zeros(1, np.int32), np.zeros(1, f))
+    gather(ranges, energies, 4, f(1.0), f(100.0), out)
+    assert out.rows[0] == 1
