@@ -130,9 +130,11 @@ from tussock.scene.primitives import sphere as sphere
 from tussock.scene.response import VegetationResponse as VegetationResponse
 from tussock.scene.scene import Scene as Scene
 from tussock.scene.scene import SceneObject as SceneObject
+from tussock.scene.stems import Stem as Stem
 from tussock.scene.surfaces import SURFACES as SURFACES
 from tussock.scene.texture import Texture as Texture
 from tussock.scene.volumes import Volumes as Volumes
+from tussock.scene.wind import Wind as Wind
 from tussock.scene_files.mesh_files import load_mesh as load_mesh
 from tussock.scene_files.mesh_files import save_mesh as save_mesh
 from tussock.scene_files.motion_data import object_paths as object_paths

@@ -297,7 +297,7 @@ def _trace_only(
             first = p * LANES
             for l in range(LANES):
                 load_ray(packet, l, ray_in_row(origins, directions, first + l, reach), NOTHING)
-            intersect(scene, packet)
+            intersect(scene, packet, 0)
             for l in range(LANES):
                 out[first + l] = distance_at(packet, l)
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -20,14 +20,16 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
+from numba.np import arrayobj
 from numpy.typing import NDArray
 
 from tussock.kernel_cache import keep_compiled
 
 __all__ = [
-    "Array", "Real", "Whole", "borrowed", "float32_at", "from_library", "inline_kernel", "kernel", "loop_kernel",
-    "source_stamp", "taken", "uint32_at",
+    "Array", "Real", "Whole", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
+    "inline_kernel", "kernel", "loop_kernel", "source_stamp", "taken", "uint32_at", "uint32_view", "uint64_at",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -89,6 +91,21 @@ def from_library(library: Any, name: str, addresses: int) -> Any:
         getattr(library, name)(*[ctypes.c_void_p(int(address)) for address in given])
 
     return call
+
+
+@cache
+def callback_address(function: Callable[[Any], None]) -> int:
+    """Where the machine code of a function of one address is, for a library to call; compiled once, and cached."""
+    options = {"nopython": True, "error_model": "numpy", "_nrt": False}
+    made: Any = CFunc(function, ((types.uint64,), types.void), {}, options)
+    keep_compiled(made, source_stamp())
+    made.compile()
+    _called.append(made)
+    return int(made.address)
+
+
+_called: list[Any] = []
+"""what libraries call must not be collected"""
 
 
 @lru_cache(maxsize=1)
@@ -176,8 +193,32 @@ def _loader(kind: Any, plain: Any) -> Any:
     return load
 
 
+def _viewer(kind: Any) -> Any:
+    """A function of kernels that gives the ``count`` numbers of a type from an address on as an array."""
+
+    whole: Any = types.Array(kind, 1, "C")
+
+    @intrinsic
+    def view(typing_context: Any, address: Any, count: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(whole)(context, builder)
+            size = context.get_constant(types.intp, kind.bitwidth // 8)
+            data = builder.inttoptr(args[0], context.get_data_type(kind).as_pointer())
+            fill: Any = arrayobj.populate_array
+            fill(array, data=data, shape=[args[1]], strides=[size], itemsize=size, meminfo=None)
+            return array._getvalue()
+
+        return whole(types.uint64, types.intp), generate
+
+    return view
+
+
 float32_at: Any = _loader(types.float32, ctypes.c_float)
 uint32_at: Any = _loader(types.uint32, ctypes.c_uint32)
+uint64_at: Any = _loader(types.uint64, ctypes.c_uint64)
+float32_view: Any = _viewer(types.float32)
+float64_view: Any = _viewer(types.float64)
+uint32_view: Any = _viewer(types.uint32)
 
 
 def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:

@@ -65,6 +65,7 @@ class Purpose(IntEnum):
     ODOMETRY = 42
     VEHICLE_IMU = 43
     SITE = 44
+    WIND = 48
     WORLD = 50
 
 

@@ -16,6 +16,7 @@ from tussock.frames.decompose import decompose
 from tussock.frames.frame import Frame
 from tussock.frames.memory import reused
 from tussock.frames.range_rate import range_rates
+from tussock.frames.sway_rate import add_sway_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
@@ -36,6 +37,7 @@ from tussock.signal.range_noise import laser_biases
 from tussock.signal.returns import Window
 from tussock.steps import steps_between
 from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.hit_tables import HitTables
 from tussock.trace.world import Moving, World
 from tussock.version import VERSION
 
@@ -83,6 +85,8 @@ def scan(
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
     seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
+    if on == "gpu":
+        refuse_wind(world)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -98,7 +102,7 @@ def scan(
         # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)
         columns = collect(fired, slots, tables, block, turns.counts, keep_misses=keep_misses, threads=few)
-    add_speeds(columns, fired, path, world, sensor)
+    add_speeds(columns, fired, path, world, sensor, shot.moving.tables)
     waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
     meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
     if waveforms is not None:
@@ -169,6 +173,12 @@ def checked_on(on: str) -> str:
     return on
 
 
+def refuse_wind(world: World) -> None:
+    """Plants sway in Embree's callbacks, which a graphics processor has not got."""
+    if world.sways:
+        raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
+
+
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:
     """Where the axes of pulses really went, sensor frame, shape (n, 3)."""
     firing = scanning.firing
@@ -190,11 +200,19 @@ def _waveforms(recording: Recording, sensor: Sensor, threads: int) -> Waveforms:
     return replace(kept, components=decompose(kept, threads=threads))
 
 
-def add_speeds(columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory, world: World, sensor: Sensor) -> None:
-    """Fill in radial speeds, where anything moves, and what the sensor measures of them."""
+def add_speeds(
+    columns: dict[str, NDArray[Any]], fired: Fired, path: Trajectory, world: World, sensor: Sensor,
+    tables: HitTables | None = None,
+) -> None:  # fmt: skip
+    """Fill in radial speeds, where anything moves, and what the sensor measures of them.
+
+    ``tables`` say what sways.
+    """
     movers = {thing.id: thing.motion for thing in world.objects if thing.motion is not None and thing.motion.moving}
     if path.moving or movers:
         columns["true_speed"][:] = range_rates(columns, fired, path, movers)
+    if tables is not None and len(tables.sway.plants):
+        add_sway_rates(columns, fired, path, tables, world.origin)
     if sensor.noise.speed_sigma_m_s is not None:
         columns["speed"] *= np.float32(sensor.noise.speed_sigma_m_s)
         columns["speed"] += np.nan_to_num(columns["true_speed"], nan=0.0)
@@ -364,7 +382,7 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
 
 def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> dict[str, Any]:
     """What a frame says about itself."""
-    return {
+    meta = {
         "tussock": VERSION,
         "seed": seed,
         "frame": frame,
@@ -377,4 +395,9 @@ def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int)
         "labels": world.labels,
         "materials": [material.name for material in world.materials],
         "first_instance": world.instances.starts.tolist(),
-    } | ({} if world.weather is None else {"weather": world.weather.model_dump(mode="json", exclude_unset=True)})
+    }
+    if world.weather is not None:
+        meta["weather"] = world.weather.model_dump(mode="json", exclude_unset=True)
+    if world.wind is not None:
+        meta["wind"] = world.wind.model_dump(mode="json", exclude_unset=True)
+    return meta

@@ -51,6 +51,9 @@ class DatasetOptions:
     camera: Annotated[
         list[str] | None, typer.Option(help="A camera to use, once or twice; the first two if not given.")
     ] = None
+    wind: Annotated[
+        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+    ] = None
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False
@@ -104,7 +107,7 @@ def dataset(given: DatasetOptions) -> None:
 
         with going_on(what_is_kept):
             written = write_dataset(
-                carrier, open_scene(name, given.weather), given.out, start=given.start, end=given.end,
+                carrier, open_scene(name, given.weather, wind=given.wind), given.out, start=given.start, end=given.end,
                 layout=given.layout,  # type: ignore[arg-type]
                 seed=given.seed, lidar=given.lidar, cameras=given.camera or None, force=given.force,
                 threads=given.threads, on_moment=show,
@@ -129,7 +132,7 @@ def _log(rig: Rig, scene: str, given: DatasetOptions) -> None:
 
     (check_folder if given.out.suffix == ".rosbag2" else check_writable)(given.out, force=given.force)
     total = len(moments_between(rig, given.start, given.end))
-    world = World(open_scene(scene, given.weather))
+    world = World(open_scene(scene, given.weather, wind=given.wind))
     moments = capture(rig, world, start=given.start, end=given.end, seed=given.seed, threads=given.threads)
     with open_rig_log(given.out, rig, force=given.force) as log:
         for moment in steps(moments, "moments", total=total, quiet=given.as_json):

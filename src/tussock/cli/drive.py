@@ -73,6 +73,9 @@ class DriveOptions:
         None
     )
     nmea: Annotated[str | None, typer.Option(help="With --share: also send GPS as NMEA to HOST:PORT.")] = None
+    wind: Annotated[
+        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+    ] = None
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False
@@ -114,7 +117,7 @@ def drive(given: DriveOptions) -> None:
     load_extra("mcap.writer", extra="ros", purpose="the log of a drive")
     _check_out(given.out, given.force)
     with waiting("building the scene", quiet=given.as_json):
-        source = open_source(given.scene, given.weather)
+        source = open_source(given.scene, given.weather, wind=given.wind)
         place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
         begin = _start(given.start, place)
         stage = Stage(source.scene, chosen.vehicle, threads=given.threads)

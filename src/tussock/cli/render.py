@@ -43,6 +43,9 @@ class RenderOptions:
     time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0
     samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None
     sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None
+    wind: Annotated[
+        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+    ] = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other camera setting, as key=value; may be repeated.")
     ] = None
@@ -78,7 +81,7 @@ def render(given: RenderOptions) -> None:
     light = Light() if given.sun is None else _light(given.sun)
     check_writable(given.out, force=given.force)
     with waiting("building the scene", quiet=given.as_json) as built:
-        source = open_source(given.scene, given.weather)
+        source = open_source(given.scene, given.weather, wind=given.wind)
         place = source.station(None, given.pose, given.trajectory, need_sensor=False).place
         world = World(source.scene)
     with waiting("looking", quiet=given.as_json) as looked:

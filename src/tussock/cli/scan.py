@@ -62,6 +62,9 @@ class ScanOptions:
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other sensor setting, as key=value; may be repeated.")
     ] = None
+    wind: Annotated[
+        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+    ] = None
     seed: Annotated[int | None, typer.Option(help="Seed of all chance; 0, or the pack's, if not given.")] = None
     coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor"
     misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False

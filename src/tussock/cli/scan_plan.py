@@ -118,7 +118,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
     """
     if checked_on(given.on) == "gpu":
         gpu()  # says what is missing before a scene is built
-    source = open_source(given.scene, given.weather)
+    source = open_source(given.scene, given.weather, wind=given.wind)
     station = source.station(given.sensor, given.pose, given.trajectory)
     assert station.sensor is not None
     device = station.sensor.with_(**changes) if changes else station.sensor

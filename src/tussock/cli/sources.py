@@ -69,15 +69,23 @@ def _load(sensor: str) -> Sensor:
     return load_sensor(sensor)
 
 
-def open_source(name: str, weather: str | None = None) -> Source:
-    """A scene file, a pack or a .blend by its path, or a ready scene by its name; in a ``weather`` of its own, or another."""
-    if weather is None:
-        return _opened(name)
-    from tussock.air.weather import parse_weather
+def open_source(name: str, weather: str | None = None, *, wind: str | None = None) -> Source:
+    """A scene file, a pack or a .blend by its path, or a ready scene by its name.
 
-    said = parse_weather(weather)  # before anything is opened
+    In the weather and the wind that it has itself, or in those that ``weather`` (`tussock.air.weather.parse_weather`)
+    and ``wind`` (`tussock.scene.wind.wind_of`) say.
+    """
+    from tussock.air.weather import parse_weather
+    from tussock.scene.wind import wind_of
+
+    said = None if weather is None else parse_weather(weather)  # before anything is opened
+    blows = None if wind is None else wind_of(wind)
     source = _opened(name)
-    return replace(source, scene=source.scene.with_weather(said))
+    if said is not None:
+        source = replace(source, scene=source.scene.with_weather(said))
+    if blows is not None:
+        source.scene.wind = blows
+    return source
 
 
 def _opened(name: str) -> Source:
@@ -120,9 +128,9 @@ def _beside(scene: Scene) -> Pose:
     return Pose.at(float(low[0]) - 1.2 * size, float((low[1] + high[1]) / 2), height)
 
 
-def open_scene(name: str, weather: str | None = None) -> Scene:
+def open_scene(name: str, weather: str | None = None, *, wind: str | None = None) -> Scene:
     """The scene alone."""
-    return open_source(name, weather).scene
+    return open_source(name, weather, wind=wind).scene
 
 
 def open_pose(pose: str | None, trajectory: Path | None) -> Pose | Trajectory:

@@ -80,6 +80,9 @@ class StreamOptions:
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Simulate before all other programs, where the system gives that.")
     ] = False
+    wind: Annotated[
+        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+    ] = None
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
@@ -134,7 +137,7 @@ def stream(given: StreamOptions) -> None:
             if name is not None:
                 outlet.share = stack.enter_context(SharedRun(name, outlet.sensor, outlet.pose, lockstep=given.lockstep))
         with waiting("building the scene", quiet=given.as_json):
-            world = World(open_scene(given.scene, given.weather))
+            world = World(open_scene(given.scene, given.weather, wind=given.wind))
         if given.lockstep:
             with going_on(lambda: "no more is shared"):
                 _in_lockstep(world, outlets[0], given.seconds, given.timeout, given.seed, given.threads, given.as_json)

@@ -211,7 +211,9 @@ class Drive:
             command = (thought.command.speed, thought.command.turn_rate)
             if speed is not None:
                 time.sleep(max(0.0, sensed.end / speed - (time.perf_counter() - begin)))
-        return self._result(start, ended, message, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        self._simulation.stage.world.stand_up()
+        return self._result(start, ended, message, seconds)
 
     def _feel(self, sensed: Sensed, thought: Thought) -> None:
         """A bumper tells of what was run into."""

@@ -47,6 +47,7 @@ class Simulation:
         self.mount = mount or Pose.at(z=2.0)
         self.vehicle = VehicleBody(stage.vehicle, stage.site(), *start)
         self.suite = suite or Suite()
+        self._pressing = stage.pressing()
         self._sensing = SuiteAtWork(self.suite, seed=self.seed)
         self._threads = threads
         self.steps = 0
@@ -63,6 +64,7 @@ class Simulation:
         number, start, end = self.steps, self.steps * self.period, (self.steps + 1) * self.period
         driven = self.vehicle.drive(speed, turn_rate, end - self.vehicle.time)
         path = driven.mounted(self.mount)
+        self._pressing.show(self.vehicle.site.plants.pressed)
         begin = time.perf_counter()
         frame = scan(self.stage.world, self.sensor, path, seed=self.seed, frame=number, threads=self._threads)
         self.scan_s += time.perf_counter() - begin

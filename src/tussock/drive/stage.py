@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tussock.drive.site.pressing import Pressing, pressables
 from tussock.drive.site.site import Site
 from tussock.drive.vehicles.collision import touches
 from tussock.drive.vehicles.vehicle import Vehicle
@@ -32,11 +33,16 @@ class Stage:
         self.name, self.vehicle = scene.name, vehicle
         self.world = world or World(scene)
         self._site = Site.of(scene, vehicle.body, threads=threads)
+        self._pressables = pressables(scene, self._site.plants, vehicle.body.height)
 
     def site(self) -> Site:
         """The site with all plants upright again."""
         plants = self._site.plants
         return replace(self._site, plants=plants._replace(pressed=np.zeros_like(plants.pressed)))
+
+    def pressing(self) -> Pressing:
+        """What shows in the world which plants a drive has pressed down."""
+        return Pressing(self.world, self._pressables, self.vehicle.pressed_share)
 
     def check_goal(self, x: float, y: float) -> None:
         """Refuse a goal that no vehicle can stand on."""

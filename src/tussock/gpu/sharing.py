@@ -48,7 +48,7 @@ def one_of(scanning: Scanning, many: Many, traced: Traced, s: int, column: int) 
     ways: Any = around.standing
     mine: Any = Ways(ways.standing, ways.moving, ways.moves, traced, column)
     return Scanning(
-        Surroundings(mine, around.moving, around.tables, around.volumes),
+        Surroundings(mine, around.moving, around.tables, around.volumes, around.moment),
         scanning.firing,
         PoseTable(many.times, many.positions[s], many.quaternions[s]),
         receiving_of(scanning.receiving, many.biases[s]),

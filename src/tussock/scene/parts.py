@@ -29,7 +29,8 @@ def parts(thing: Any) -> dict[str, Any]:
     kind = type(thing)
     if is_dataclass(kind) or issubclass(kind, Settings):
         return {name: getattr(thing, name) for name in part_names(kind)}
-    return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+    # What a scene has not got is no part of it: scenes without wind keep the fingerprint that they had before wind was.
+    return {name: value for name, value in vars(thing).items() if not name.startswith("_") and value is not None}
 
 
 def plain_parts(thing: Any) -> tuple[dict[str, Any], dict[str, Any]]:

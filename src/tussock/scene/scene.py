@@ -19,6 +19,7 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.response import VegetationResponse
 from tussock.scene.volumes import Volumes
+from tussock.scene.wind import Wind
 from tussock.shown import Shown
 
 __all__ = ["PlacedVolumes", "Scene", "SceneObject"]
@@ -80,6 +81,8 @@ class Scene(Shown):
         self.volumes: list[PlacedVolumes] = []
         self.weather: Weather | None = None
         """what is in the air; None: nothing"""
+        self.wind: Wind | None = None
+        """what plants sway in; None: still air"""
         self._places: dict[str, int] = {}
 
     def add(

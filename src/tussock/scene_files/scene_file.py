@@ -48,6 +48,11 @@
     rain_mm_h = 10
     fog = {visibility_m = 80}
 
+    [wind]                         # plants sway in it
+    speed_m_s = 6
+    from_deg = 240
+    gusts = 0.5
+
 Scenes in USD (.usd, .usda, .usdc, .usdz) and glTF (.gltf, .glb) are read too: `tussock.scene_files.exchange`.
 
 Paths are relative to the file and stay in its folder (`tussock.reach` says how others are opened). A key that nobody knows is refused, and so is a material that nothing uses.
@@ -76,6 +81,7 @@ from tussock.scene.response import VEGETATION, VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.scene.volumes import Volumes
+from tussock.scene.wind import Wind
 from tussock.scene_files.exchange.gltf_read import GLTF_SUFFIXES, load_gltf
 from tussock.scene_files.exchange.told import warn
 from tussock.scene_files.exchange.usd_read import USD_SUFFIXES, load_usd
@@ -176,6 +182,8 @@ class SceneTable(Settings):
     objects: list[ObjectTable]
     weather: Weather | None = None
     """what is in the air, see `tussock.air.weather`"""
+    wind: Wind | None = None
+    """what plants sway in, see `tussock.scene.wind`"""
 
     @model_validator(mode="after")
     def _named_by_key(self) -> SceneTable:
@@ -253,6 +261,7 @@ def load_scene(path: Path | str, *, reach: Reach | None = None, say: Callable[[s
         if name not in shapes.used:
             raise InputError(f"materials.{name}: nothing uses it; {nearest(name, shapes.used)}", source=path)
     scene.weather = table.weather
+    scene.wind = table.wind
     return scene
 
 

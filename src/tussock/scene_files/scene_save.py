@@ -89,6 +89,8 @@ def _table(scene: Scene, folder: Path, called: str) -> dict[str, Any]:
         table["materials"] = materials
     if scene.weather is not None:
         table["weather"] = scene.weather.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    if scene.wind is not None:
+        table["wind"] = scene.wind.model_dump(mode="json", exclude_unset=True)
     table["objects"] = []
     first_with: dict[int, str] = {}
     # In the order of their numbers, so that they have the same ones again.

@@ -64,6 +64,11 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rtcSetGeometryMask": (None, [_pointer, _uint]),
     "rtcSetGeometryTimeStepCount": (None, [_pointer, _uint]),
     "rtcSetGeometryInstancedScene": (None, [_pointer, _pointer]),
+    "rtcSetGeometryUserPrimitiveCount": (None, [_pointer, _uint]),
+    "rtcSetGeometryUserData": (None, [_pointer, _pointer]),
+    "rtcSetGeometryBoundsFunction": (None, [_pointer, _pointer, _pointer]),
+    "rtcSetGeometryIntersectFunction": (None, [_pointer, _pointer]),
+    "rtcSetGeometryOccludedFunction": (None, [_pointer, _pointer]),
     "rtcSetNewGeometryBuffer": (_pointer, [_pointer, _int, _uint, _int, _size, _size]),
     "rtcSetSharedGeometryBuffer": (None, [_pointer, _int, _uint, _int, _pointer, _size, _size, _size]),
 }
@@ -104,6 +109,7 @@ class GeometryType(IntEnum):
     CONE_LINEAR_CURVE = 15
     ROUND_LINEAR_CURVE = 16
     SPHERE_POINT = 50
+    USER = 120
     INSTANCE = 121
     INSTANCE_ARRAY = 122
 
@@ -258,6 +264,21 @@ class Geometry:
         self._lib.rtcSetGeometryTimeStepCount(self.handle, len(transforms))
         for step, matrices in enumerate(transforms):
             self.share(BufferType.TRANSFORM, matrices, Format.FLOAT3X4_COLUMN_MAJOR, slot=step)
+        return self
+
+    def primitives(self, count: int, numbers: NDArray[np.uint64], functions: list[int], kept: Any) -> Geometry:
+        """Primitives of our own: ``functions`` that say their bounds, intersect and occlude get ``numbers``.
+
+        ``kept`` is what they read, and lives as long as the geometry.
+        """
+        self._kept += [numbers, kept]
+        self._lib.rtcSetGeometryUserPrimitiveCount(self.handle, count)
+        self._lib.rtcSetGeometryUserData(self.handle, numbers.ctypes.data)
+        bounds, intersect, occlude = functions
+        self._lib.rtcSetGeometryBoundsFunction(self.handle, bounds, None)
+        self._lib.rtcSetGeometryIntersectFunction(self.handle, intersect)
+        self._lib.rtcSetGeometryOccludedFunction(self.handle, occlude)
+        self._device.check("setting up primitives")
         return self
 
     def mask(self, bits: int) -> Geometry:

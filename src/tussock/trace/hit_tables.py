@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Whole, inline_kernel
 from tussock.trace.normals import PlacedCopies
+from tussock.trace.sway import Swaying
 from tussock.trace.triangles import Triangles
 
 __all__ = [
@@ -52,6 +53,8 @@ class HitTables(NamedTuple):
     """mean and standard deviation of the range error [m], 0 and 0 for a hard surface, shape (rows, 2)"""
     air_label: NDArray[np.uint16]
     """label of what the air sends back, by its kind, shape (4,)"""
+    sway: Swaying
+    """what the wind moves"""
 
 
 @inline_kernel

@@ -18,10 +18,11 @@ from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
+from tussock.trace.sway import swayed
 from tussock.trace.triangles import Corners, corners_of, meet_triangle
 
 __all__ = [
-    "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "load_ray",
+    "LANES", "NOTHING", "QUERY_CONTEXT", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "load_ray",
     "new_packet", "occluded", "ray_at", "resolve", "set_hit", "was_stopped",
 ]  # fmt: skip
 
@@ -30,6 +31,9 @@ _ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID
 _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
 _WORDS = 21 * LANES
 _AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE = range(0, 10 * LANES, LANES)  # rows of `Packet.corners`
+QUERY_WORDS = 480
+QUERY_CONTEXT = 48
+"""bytes into `Packet.query` where the context of a query begins; eight bytes on, what a frame hands to callbacks"""
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 
@@ -51,6 +55,8 @@ class Packet(NamedTuple):
     """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
     corners: NDArray[np.float64]
     """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies, shape (160,)"""
+    query: NDArray[np.uint32]
+    """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`), shape (480,)"""
 
 
 @kernel
@@ -64,12 +70,17 @@ def _aligned(words: int) -> Any:
 @kernel
 def new_packet() -> Packet:
     """A packet with all lanes in use and nothing in it."""
-    words, masks = _aligned(_WORDS), _aligned(LANES)
+    words, masks, query = _aligned(_WORDS), _aligned(LANES), _aligned(QUERY_WORDS)
     words[:] = 0
     words[_GEOM : _GEOM + LANES] = NOTHING  # a lane that never had a ray has met nothing
     words[_INST : _INST + LANES] = NOTHING
     masks[:] = NOTHING
-    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(10 * LANES))
+    # RTCIntersectArguments: flags, features (all), address of the context; the rest of it is nothing.
+    query[:] = 0
+    query[1] = NOTHING
+    query.view(np.uint64)[1] = np.uint64(query.ctypes.data) + np.uint64(QUERY_CONTEXT)
+    query[QUERY_CONTEXT // 4 : QUERY_CONTEXT // 4 + 2] = NOTHING  # RTCRayQueryContext: in no instance yet
+    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(10 * LANES), query)
 
 
 @inline_kernel
@@ -149,16 +160,30 @@ def was_stopped(packet: Packet, l: int) -> bool:
 
 
 @inline_kernel
-def intersect(scene: int, packet: Packet) -> None:
-    """Embree finds the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten."""
-    _intersect16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, np.uint64(0))
+def intersect(scene: int, packet: Packet, moment: int) -> None:
+    """Embree finds the nearest hit of every lane in use; TFAR and the hit rows of lanes that hit are overwritten.
+
+    ``moment`` is the address of what callbacks are to know of the frame, 0 where there are none.
+    """
+    _intersect16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, _query(packet, moment))
 
 
 @inline_kernel
-def occluded(scene: int, packet: Packet) -> None:
+def occluded(scene: int, packet: Packet, moment: int) -> None:
     """Embree finds out which lanes in use meet anything before TFAR; theirs becomes −∞, the hit rows stay."""
     # RTCRayHit16 begins with the RTCRay16 that this call reads.
-    _occluded16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, np.uint64(0))
+    _occluded16(packet.masks.ctypes.data, scene, packet.numbers.ctypes.data, _query(packet, moment))
+
+
+@inline_kernel
+def _query(packet: Packet, moment: int) -> Whole:
+    """Address of the arguments of a query; 0, Embree's own, where no callback wants any."""
+    if moment == 0:
+        return np.uint64(0)
+    word = QUERY_CONTEXT // 4 + 2
+    packet.query[word] = np.uint32(np.uint64(moment) & np.uint64(0xFFFFFFFF))
+    packet.query[word + 1] = np.uint32(np.uint64(moment) >> np.uint64(32))
+    return np.uint64(packet.query.ctypes.data)
 
 
 @inline_kernel
@@ -182,6 +207,10 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
     if instance != NOTHING:
         bits[_GEOM + l] = instance
         at = corners_of(tables.triangles, instance, bits[_PRIM + l])
+        if tables.sway.first[instance] >= 0:
+            at = swayed(
+                tables.sway, instance, copy, numbers[_TIME + l], at, material_of(tables, instance, bits[_PRIM + l])
+            )
         turn = transform_of(tables.placed, instance, copy, numbers[_TIME + l])
         corners[_AX + l], corners[_AY + l], corners[_AZ + l] = apply_transform(turn, at.ax, at.ay, at.az)
         corners[_BX + l], corners[_BY + l], corners[_BZ + l] = apply_transform(turn, at.bx, at.by, at.bz)

@@ -37,14 +37,16 @@ class Surroundings(NamedTuple):
     """Embree's scene of what moves, 0 for none"""
     tables: HitTables
     volumes: VolumeTables
+    moment: int
+    """where in memory it says which time this is, for what sways (`Swaying.moment`); 0 where nothing does"""
 
 
 @inline_kernel
 def find_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use: how far it is, and nothing else."""
-    intersect(around.standing, packet)
+    intersect(around.standing, packet, around.moment)
     if around.moving != 0:
-        intersect(around.moving, packet)
+        intersect(around.moving, packet, around.moment)
 
 
 @inline_kernel
@@ -63,9 +65,9 @@ def trace_sub_ray(around: Surroundings, packet: Packet, first: int, k: int) -> N
 @inline_kernel
 def stop_light(around: Surroundings, packet: Packet) -> None:
     """Which lanes in use have anything in their way: see `was_stopped`."""
-    occluded(around.standing, packet)
+    occluded(around.standing, packet, around.moment)
     if around.moving != 0:
-        occluded(around.moving, packet)
+        occluded(around.moving, packet, around.moment)
 
 
 @loop_kernel

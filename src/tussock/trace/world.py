@@ -29,14 +29,19 @@ from tussock.scene.labels import label_id
 from tussock.scene.mesh import FARTHEST, Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.scene.wet import wetted
+from tussock.scene.wind import Wind
 from tussock.shown import Shown
+from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.embree import BufferType, Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import FILM, GLOSS, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
+from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
-from tussock.trace.transforms import near_zero, shared_vertices, standing_transforms, time_steps
+from tussock.trace.sway import LAID, Swaying, fill_tips, no_sway
+from tussock.trace.sway_geometry import swaying_geometry
+from tussock.trace.transforms import near_zero, shape_middle, shared_vertices, standing_transforms, time_steps
 from tussock.trace.triangles import Triangles
 from tussock.trace.watertight import needs_to_be_tight
 
@@ -47,6 +52,10 @@ _ONE_PLACE = 1e6
 """[m] from the tracer's zero, where single precision has steps of 6 cm: what stands further off is elsewhere"""
 _COMPACT_FROM = 5_000_000
 """triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
+_TIP_STEP = 0.02
+"""[s] between the tips of plants that are kept: on parabolas through them a sway of 5 cm at 4 Hz is off by 0.4 mm"""
+_MANY = 5000
+"""plants that are worth several threads"""
 _IN_PLACE = (-1, 1, 1)
 """row of a geometry that is in the tracer's coordinates already"""
 
@@ -84,6 +93,7 @@ class World(Shown):
         self._dry = list(scene.objects)
         self.objects = wetted(scene.objects, 0.0 if scene.weather is None else scene.weather.wetness)
         self.placed_volumes: list[PlacedVolumes] = list(scene.volumes)
+        self.wind = scene.wind
         self.triangles = scene.triangles
         self.placements = scene.placement_count
         self.origin = _origin_of(scene)
@@ -101,22 +111,32 @@ class World(Shown):
         self.volumes = place_volumes(self.placed_volumes, len(self.objects), self.origin)
 
         self._shapes: dict[int, RawScene] = {}
+        self._swaying = {one.number: one.copies for one in in_wind(self.wind, self._standing, self.origin)}
         self._meshes: dict[int, Geometry] = {}
         """the triangles of shared shapes by the id of the mesh, of baked ones by minus the object's"""
+        self._sway = self._swaying_tables()
+        self._handed: dict[int, NDArray[np.float32]] = {}
+        """transforms of copies as Embree reads them, by geometry"""
+        self._upright: dict[int, NDArray[np.float32]] = {}
+        """and as they were before any was laid down"""
+        self.laid_by: object | None = None
+        """who lays plants down at present"""
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
-        self._still = self._with(None, self._tables(self._movers, self._rows, np.zeros((0, 12), np.float32)))
+        still = self._tables(self._movers, self._rows, np.zeros((0, 12), np.float32))
+        self._still = self._with(None, self._at(still, 0.0, 0.0))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process builds the world again: what Embree made stays in this one."""
-        return _built_again, (self.name, self.labels, self._dry, self.placed_volumes, self.weather)
+        return _built_again, (self.name, self.labels, self._dry, self.placed_volumes, self.weather, self.wind)
 
     def _with(self, scene: RawScene | None, tables: HitTables) -> Moving:
         """What moves, beside what stands."""
         handle = 0 if scene is None else scene.handle
         assert handle is not None
-        return Moving(Surroundings(self.handle, handle, tables, self.volumes), scene)
+        moment = tables.sway.moment.ctypes.data if self._swaying else 0
+        return Moving(Surroundings(self.handle, handle, tables, self.volumes, moment), scene)
 
     def _facts(self) -> dict[str, object]:
         return {"name": self.name, "placements": f"{self.placements:,}", "triangles": f"{self.triangles:,}"}
@@ -126,6 +146,8 @@ class World(Shown):
         uses: Counter[int] = Counter()
         for thing in self.objects:
             uses[id(thing.mesh)] += len(thing.placements) if thing.motion is None else 2
+        for number in self._swaying:
+            uses[id(self._standing[number].mesh)] += 1  # what bends is no part of what stands
         baked = [thing.mesh for thing in self._standing if uses[id(thing.mesh)] == 1]
         scene = self.device.scene(
             compact=sum(len(mesh.triangles) for mesh in baked) >= _COMPACT_FROM,
@@ -138,7 +160,11 @@ class World(Shown):
                 rows.append(_IN_PLACE)
                 continue
             transforms = standing_transforms(thing, self.origin)
-            scene.attach(self._copies(thing, transforms), number)
+            if number in self._swaying:
+                scene.attach(self._bending(number), number)
+            else:
+                self._handed[number] = transforms
+                scene.attach(self._copies(thing, transforms), number)
             rows.append((start, 1, len(thing.placements)))
             blocks.append(transforms.reshape(-1, 12))
             start += len(thing.placements)
@@ -217,7 +243,7 @@ class World(Shown):
     def moving(self, start: float, end: float) -> Moving:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
         if not self._movers:
-            return self._still
+            return self._with(None, self._at(self._still.tables, start, end)) if self._swaying else self._still
         scene = self.device.scene(robust=True)
         rows, blocks, first = list(self._rows), [], 0
         movers = self.formed_movers(start, end)
@@ -227,11 +253,56 @@ class World(Shown):
             rows.append((first, len(steps), steps.shape[1]))
             blocks.append(steps.reshape(-1, 12))
             first += len(blocks[-1])
-        return self._with(scene.commit(), self._tables(movers, rows, np.concatenate(blocks)))
+        return self._with(scene.commit(), self._at(self._tables(movers, rows, np.concatenate(blocks)), start, end))
+
+    def _at(self, tables: HitTables, start: float, end: float) -> HitTables:
+        """The tables, with what sways between two times [s]."""
+        if not self._swaying:
+            return tables
+        steps = max(3, 1 + int(np.ceil((end - start) / _TIP_STEP)))
+        tips = np.empty((len(tables.sway.plants), steps, 3), np.float32)
+        moment = np.array([start, end - start, steps - 1, 0.0])
+        moment.view(np.uint64)[3] = tips.ctypes.data
+        sway = tables.sway._replace(moment=moment, tips=tips)
+        run_on_threads(fill_tips, resolve_threads(None) if len(tips) > _MANY else 1, sway, tips)
+        return tables._replace(sway=sway)
 
     def formed_movers(self, start: float, end: float) -> list[SceneObject]:
         """The objects that move, in the shapes that they have between two times [s]."""
         return [_formed(thing, (start + end) / 2) for thing in self._movers]
+
+    def lay_down(self, object_id: int, copies: NDArray[np.int64], left: NDArray[np.float64]) -> None:
+        """Let some copies of a standing object keep the share ``left`` of their height above their root, 1 for all.
+
+        They stay within the boxes that Embree knows, so nothing is built again. A shape that is placed once in still air
+        is part of what stands and stays as it is. Not while anybody scans.
+        """
+        number = next(k for k, thing in enumerate(self._standing) if thing.id == object_id)
+        if number in self._swaying:
+            self._swaying[number].plants[copies, LAID] = left
+        elif number in self._handed:
+            whole = self._handed[number][0]
+            rest = self._upright.setdefault(number, whole.copy())[copies]
+            base = root_of(self._standing[number].mesh)[0] - shape_middle(self._standing[number].mesh)[2]
+            rows, share = rest.copy(), left[:, None].astype(np.float32)
+            rows[:, 6:9] *= share
+            rows[:, 9:] += rest[:, 6:9] * (1 - share) * np.float32(base)
+            whole[copies] = rows
+            self._transforms[self._rows[number][0] + copies] = rows
+
+    def stand_up(self) -> None:
+        """Let all that was laid down stand again."""
+        self.laid_by = None
+        for number, rows in self._upright.items():
+            self._handed[number][0][:] = rows
+            self._transforms[self._rows[number][0] :][: len(rows)] = rows
+        for copies in self._swaying.values():
+            copies.plants[:, LAID] = 1.0
+
+    @property
+    def sways(self) -> bool:
+        """Whether the wind moves anything."""
+        return bool(self._swaying)
 
     def mask_of(self, thing: SceneObject) -> int:
         """A ray sees an object if their masks share a bit."""
@@ -241,8 +312,11 @@ class World(Shown):
         """One copy of one geometry with nothing around it, between two times [s]; it keeps its geometry number."""
         thing = _formed(self.geometries[geometry], (start + end) / 2)
         scene = self.device.scene(robust=True)
+        tables = self._at(self._still.tables, start, end) if geometry in self._swaying else self._still.tables
         if self.baked(geometry):
             scene.attach(self._baked(thing), geometry)
+        elif geometry in self._swaying:
+            scene.attach(self._bending(geometry, copy), geometry)
         else:
             if thing.motion is None:
                 steps = standing_transforms(thing, self.origin)
@@ -252,7 +326,7 @@ class World(Shown):
         scene.commit()
         assert scene.handle is not None
         # What would be "standing" is the one thing itself: nothing else is there to be met.
-        return Moving(self._still.surroundings._replace(standing=scene.handle), scene)
+        return Moving(self._with(None, tables).surroundings._replace(standing=scene.handle), scene)
 
     def baked_mesh(self, thing: SceneObject) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
         """Vertices and triangles of a shape that is placed once, in the tracer's coordinates."""
@@ -276,6 +350,33 @@ class World(Shown):
         """Copies of a shared shape, at ``transforms`` (steps, copies, 12)."""
         geometry = self.device.geometry(GeometryType.INSTANCE_ARRAY).instances(self._shape(thing.mesh), transforms)
         return geometry.mask(self.mask_of(thing)).commit()
+
+    def _bending(self, number: int, only: int | None = None) -> Geometry:
+        """Copies of a shared shape that the wind bends: all, or one."""
+        thing, shape = self._standing[number], self._shape(self._standing[number].mesh)
+        first, count = (0, None) if only is None else (only, 1)
+        geometry = swaying_geometry(
+            self.device, shape, self._swaying[number], int(self._sway.first[number]), first, count
+        )
+        return geometry.mask(self.mask_of(thing)).commit()
+
+    def _swaying_tables(self) -> Swaying:
+        """What sways, for kernels, at time 0."""
+        things = len(self.objects) + len(self.placed_volumes)
+        still = no_sway(things, len(self.materials))
+        if not self._swaying:
+            return still
+        shapes, start = np.zeros((things, len(next(iter(self._swaying.values())).shape))), 0
+        for number, copies in self._swaying.items():
+            still.first[number], shapes[number] = start, copies.shape
+            start += len(copies.plants)
+        every = list(self._swaying.values())
+        plants = np.concatenate([copies.plants for copies in every])
+        for number, copies in self._swaying.items():  # Embree's callbacks read the same rows
+            first = still.first[number]
+            self._swaying[number] = copies._replace(plants=plants[first : first + len(copies.plants)])
+        leaves = np.array([flutters(material) for material in self.materials], np.uint8)
+        return still._replace(shapes=shapes, plants=plants, waves=every[0].waves, leaves=leaves)
 
     def _shape(self, mesh: Mesh) -> RawScene:
         """The hierarchy of a shared mesh, built once."""
@@ -326,14 +427,16 @@ class World(Shown):
             geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in things], np.uint32),
             responses=self._responses,
             air_label=np.array([label_id(name, self.labels) for name in AIR_LABELS], np.uint16),
+            sway=self._sway,
         )
 
 
 def _built_again(
-    name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes], weather: Weather | None
+    name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes],
+    weather: Weather | None, wind: Wind | None,
 ) -> World:  # fmt: skip
     scene = Scene(name, labels=labels)
-    scene.objects, scene.volumes, scene.weather = objects, volumes, weather
+    scene.objects, scene.volumes, scene.weather, scene.wind = objects, volumes, weather, wind
     return World(scene)
 
 

@@ -23,8 +23,10 @@ from tussock.scene.parts import parts
 from tussock.scene.placements import Placements
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene, SceneObject
+from tussock.scene.stems import Stem
 from tussock.scene.texture import Texture
 from tussock.scene.volumes import Volumes, shell_edges
+from tussock.scene.wind import Wind
 from tussock.scene_files.scene_file import load_scene
 from tussock.scene_files.scene_save import save_scene
 from tussock.settings import Settings
@@ -67,6 +69,8 @@ def everything() -> Scene:
     )  # fmt: skip
     scene.add_volumes(volumes(), name="reeds", label="shrub", tags=["wet"], position=(7, 8, 9), yaw=0.3)
     scene.weather = weather()
+    stem = Stem(frequency_hz=1.5, mass_kg_m=0.2, drag_width_m=0.03, damping=0.2)
+    scene.wind = Wind(speed_m_s=4.5, from_deg=33.0, gusts=0.7, seed=5, stems={"tree": stem}, still=("reeds",))
     return scene
 
 
@@ -147,7 +151,7 @@ def test_the_scene_tries_every_part() -> None:
         found.setdefault(type(owner), []).append(owner)
     assert {kind.__name__ for kind in found} == {
         "Scene", "SceneObject", "PlacedVolumes", "Mesh", "Placements", "Forms", "Trajectory", "Volumes", "Material",
-        "Band", "Texture", "VegetationResponse", "Weather", "Fog", "DustCloud", "DustTrail", "FogBank", "Change",
+        "Band", "Texture", "VegetationResponse", "Weather", "Fog", "DustCloud", "DustTrail", "FogBank", "Change", "Wind",
     }  # fmt: skip
     for kind, things in found.items():
         for name, default in defaults(kind).items():
@@ -230,3 +234,12 @@ def test_what_moves_from_one_part_into_the_next_is_noticed() -> None:
     assert fingerprint([np.zeros(4, np.float32)]) != fingerprint([np.zeros(2, np.float64)])
     assert fingerprint([2, np.float64(0.5)]) == fingerprint((2.0, 0.5))
     assert fingerprint([True]) != fingerprint([1]) and fingerprint([None]) != fingerprint(["None"])
+
+
+def test_a_scene_without_wind_has_the_fingerprint_that_it_had_before_there_was_any() -> None:
+    scene = Scene("calm")
+    scene.add(mesh("a"), name="a")
+    assert "wind" not in parts(scene)
+    before = fingerprint(scene)
+    scene.wind = Wind(speed_m_s=0.0)
+    assert fingerprint(scene) != before

@@ -36,7 +36,7 @@ def _look_down(scene: int, mask: int, lanes_in_use: int, xs: np.ndarray, found: 
         load_ray(packet, l, Ray(xs[l], 0.25, 10.0, 0.0, 0.0, -1.0, 0.0, 100.0, 0.5), mask)
         if l >= lanes_in_use:
             packet.masks[l] = 0
-    intersect(scene, packet)
+    intersect(scene, packet, 0)
     for l in range(LANES):
         hit = hit_at(packet, l)
         found[l, 0], found[l, 1], found[l, 2] = hit.distance, hit.geometry, hit.primitive

@@ -58,6 +58,8 @@ def refuse_more(scene: Scene, kind: str, *, motion: bool = False) -> None:
             first, what = thing, "motion" if thing.forms is None else "a shape that changes"  # type: ignore[assignment]
     if first is not None:
         raise InputError(f"object {first.name!r}: {what} cannot be written as {kind}; save the scene as .toml")
+    if scene.wind is not None:
+        raise InputError(f"wind: cannot be written as {kind}; save the scene as .toml, or without its wind")
 
 
 def object_text(thing: SceneObject) -> str:

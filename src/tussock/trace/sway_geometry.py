@@ -1,0 +1,301 @@
+"""Copies that sway, for Embree: primitives of ours whose boxes hold a plant wherever the wind may take it.
+
+No hierarchy is built for a frame, only a table of where the tips are at steps of 20 ms. Where a ray enters such a box, Embree calls back, and the ray goes on into the shape's own
+hierarchy, which all copies share, in the coordinates in which the plant stands upright. There a straight ray is a curve;
+it is followed in straight pieces between points on it, one where it runs through less than a third of the plant's
+height, as the rays of a LIDAR mostly do, three where it comes from above. A piece that spans the share s of the height
+leaves the curve by ½ s² of the tip's displacement at most (ψ'' ≤ 4). That settles which triangle is met; where is then
+computed with the triangle bent at the ray's own time (`tussock.trace.packets.resolve`).
+
+What a callback is handed (rtcSetGeometryIntersectFunction, Embree 4 API):
+
+    arguments  0 valid   8 our numbers   16 primitive   24 context   32 rays   40 how many   44 geometry
+    context    0 instance, its primitive   8 `Swaying.moment`   16 room for 16 masks   80 room for 16 rays
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.kernels import (
+    INTERPRETED,
+    Array,
+    Real,
+    Whole,
+    callback_address,
+    float32_view,
+    float64_view,
+    from_library,
+    inline_kernel,
+    uint32_at,
+    uint32_view,
+    uint64_at,
+)  # fmt: skip
+from tussock.trace.embree import Device, Geometry, GeometryType, RawScene, library
+from tussock.trace.sway import BASE, HEIGHT
+
+__all__ = ["Copies", "swaying_geometry"]
+
+_SCENE, _SHAPE, _BACK, _BOX, _BOUNDS, _FIRST, _ROW, _WORDS = range(8)
+"""our numbers: addresses, the copy that primitive 0 is, and the row of copy 0 in `Swaying.tips`"""
+_LANES = 16
+_ORG_X, _ORG_Y, _ORG_Z, _NEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _FAR = range(0, 9 * _LANES, _LANES)
+(
+    _X, _Y, _Z, _DX, _DY, _DZ, _TIP_X, _TIP_Y, _TALL, _BEGIN, _END, _RISE, _FROM, _TO, _OWN_NEAR, _OWN_FAR, _ROOM,
+) = range(12 * _LANES, 29 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
+_MASKS, _ROOM_AT = 16, 80  # bytes into the context
+_ALL = np.uint32(0xFFFFFFFF)
+_NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
+_TINY = np.float32(1e-12)
+_STEEP = np.float32(1.0 / 3.0)
+_PIECES = 3
+_SHORT = np.float32(1e-3)
+"""[m] pieces of a ray are not shorter: single precision would lose their direction"""
+_MARGIN = np.float32(1e-4)
+"""[m] of boxes, for rounding"""
+
+_forward: Any = from_library(library(), "rtcForwardIntersect16Ex", 6)
+_forward_shadow: Any = from_library(library(), "rtcForwardOccluded16Ex", 6)
+
+
+class Copies(NamedTuple):
+    """Copies of a shape that sway; the arrays are read by Embree's callbacks for as long as the geometry lives."""
+
+    shape: NDArray[np.float64]
+    """row of `Swaying.shapes`"""
+    plants: NDArray[np.float32]
+    """`Swaying.plants` of the copies, shape (n, 15)"""
+    waves: NDArray[np.float64]
+    back: NDArray[np.float32]
+    """world to shape: the rows of A⁻¹, then b, shape (n, 12)"""
+    box: NDArray[np.float32]
+    """lowest and highest corner of the shape standing, shape (6,)"""
+    bounds: NDArray[np.float32]
+    """where each copy may be: lowest corner and a word, highest corner and a word, shape (n, 8)"""
+
+
+def swaying_geometry(
+    device: Device, shape: RawScene, copies: Copies, row: int, first: int = 0, count: int | None = None
+) -> Geometry:
+    """Copies of ``shape`` that sway: all of them, or ``count`` from number ``first`` on.
+
+    ``row`` is that of copy 0 in `Swaying.tips`.
+    """
+    if INTERPRETED:
+        raise InputError(
+            "wind: Embree calls compiled code to bend plants; unset NUMBA_DISABLE_JIT, or scan without wind"
+        )
+    numbers = np.zeros(_WORDS, np.uint64)
+    assert shape.handle is not None
+    numbers[_SCENE] = shape.handle
+    for at, array in (
+        (_SHAPE, copies.shape), (_BACK, copies.back), (_BOX, copies.box), (_BOUNDS, copies.bounds),
+    ):  # fmt: skip
+        numbers[at] = array.ctypes.data
+    numbers[_FIRST], numbers[_ROW] = first, row
+    addresses = [callback_address(function) for function in (_say_bounds, _intersect_copy, _occlude_copy)]
+    geometry = device.geometry(GeometryType.USER)
+    return geometry.primitives(len(copies.plants) if count is None else count, numbers, addresses, (shape, copies))
+
+
+def _say_bounds(arguments: Any) -> None:
+    """RTCBoundsFunctionArguments: our numbers, primitive, time step, and where the bounds go."""
+    numbers, copy = uint64_at(arguments, 0), np.int64(uint32_at(arguments, 2))
+    copy += np.int64(uint64_at(numbers, _FIRST))
+    known, said = (
+        float32_view(uint64_at(numbers, _BOUNDS) + np.uint64(32 * copy), 8),
+        float32_view(uint64_at(arguments, 2), 8),
+    )
+    for i in range(8):
+        said[i] = known[i]
+
+
+def _intersect_copy(arguments: Any) -> None:
+    _meet_copy(arguments, False)
+
+
+def _occlude_copy(arguments: Any) -> None:
+    _meet_copy(arguments, True)
+
+
+class _Plant(NamedTuple):
+    """The copy that a callback is about."""
+
+    shape: Array
+    back: Array
+    box: Array
+
+
+@inline_kernel
+def _meet_copy(arguments: Whole, shadow: bool) -> None:
+    """Send the rays that Embree calls with on into the shape, straightened."""
+    numbers, context = uint64_at(arguments, 1), uint64_at(arguments, 3)
+    copy = np.int64(uint32_at(arguments, 4)) + np.int64(uint64_at(numbers, _FIRST))
+    moment = uint64_at(context, 1)
+    steps = int(float64_view(moment, 3)[2]) + 1
+    row = np.int64(uint64_at(numbers, _ROW)) + copy
+    tips = float32_view(uint64_at(moment, 3) + np.uint64(12 * steps * row), 3 * steps)
+    plant = _Plant(
+        float64_view(uint64_at(numbers, _SHAPE), 2), float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12),
+        float32_view(uint64_at(numbers, _BOX), 6),
+    )  # fmt: skip
+    valid, given = uint32_view(uint64_at(arguments, 0), _LANES), float32_view(uint64_at(arguments, 4), _FAR + _LANES)
+    masks, room = uint32_view(context + np.uint64(_MASKS), _LANES), float32_view(context + np.uint64(_ROOM_AT), _ROOM)
+    _take_tips(tips, steps, valid, given, room)
+    _take_upright(plant, given, room)
+    left, steepest = 0, np.float32(0.0)
+    for l in range(_LANES):
+        inside = valid[l] != 0 and room[_BEGIN + l] <= room[_END + l]
+        masks[l] = _ALL if inside else np.uint32(0)
+        left += inside
+        steepest = max(steepest, room[_RISE + l] if inside else np.float32(0.0))
+    if left == 0:
+        return
+    scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
+    if steepest <= _STEEP * np.float32(plant.shape[HEIGHT]):
+        _straighten(plant, room, 0, 1)
+        if shadow:
+            _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
+        else:
+            _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
+        return
+    for piece in range(_PIECES):
+        _straighten(plant, room, piece, _PIECES)
+        for l in range(_LANES):
+            if masks[l] != 0:
+                room[_OWN_NEAR + l], room[_OWN_FAR + l] = given[_NEAR + l], given[_FAR + l]
+                given[_NEAR + l], given[_FAR + l] = room[_FROM + l], room[_TO + l]
+        if shadow:
+            _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
+        else:
+            _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
+        for l in range(_LANES):
+            if masks[l] != 0:
+                given[_NEAR + l] = room[_OWN_NEAR + l]
+                if given[_FAR + l] == room[_TO + l]:
+                    given[_FAR + l] = room[_OWN_FAR + l]
+                else:
+                    masks[l] = 0  # it has met something, and goes no further
+
+
+@inline_kernel
+def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array) -> None:
+    """Where the plant's tip is at the moment of each ray: on a parabola through three of its ``tips`` (3 × steps,)."""
+    low, high = np.float32(2.0), np.float32(-1.0)
+    for l in range(_LANES):
+        used = valid[l] != 0
+        low = _least(low, given[_TIME + l]) if used else low
+        high = _most(high, given[_TIME + l]) if used else high
+    scale = np.float32(steps - 1)
+    if (high - low) * scale <= _ONE:  # one parabola for all: neighbours are fired at nearly the same time
+        node = min(int(low * scale), steps - 3)
+        t = 3 * node
+        x, y, tall = tips[t], tips[t + 1], tips[t + 2]
+        x2, y2, tall2 = (
+            _curve(x, tips[t + 3], tips[t + 6]),
+            _curve(y, tips[t + 4], tips[t + 7]),
+            _curve(tall, tips[t + 5], tips[t + 8]),
+        )
+        x1, y1, tall1 = tips[t + 3] - x - x2, tips[t + 4] - y - y2, tips[t + 5] - tall - tall2
+        begin = np.float32(node)
+        for l in range(_LANES):
+            at = given[_TIME + l] * scale - begin
+            room[_TIP_X + l] = x + at * (x1 + at * x2)
+            room[_TIP_Y + l] = y + at * (y1 + at * y2)
+            room[_TALL + l] = tall + at * (tall1 + at * tall2)
+        return
+    for l in range(_LANES):
+        if valid[l] != 0:
+            place = given[_TIME + l] * scale
+            node = min(int(place), steps - 3)
+            at = place - np.float32(node)
+            for k in range(3):
+                t = 3 * node + k
+                second = _curve(tips[t], tips[t + 3], tips[t + 6])
+                room[_TIP_X + k * _LANES + l] = tips[t] + at * (tips[t + 3] - tips[t] - second + at * second)
+
+
+@inline_kernel
+def _curve(a: Real, b: Real, c: Real) -> Real:
+    """Half the second difference of three numbers."""
+    return _HALF * (a - b - b + c)
+
+
+@inline_kernel
+def _take_upright(plant: _Plant, given: Array, room: Array) -> None:
+    """The rays in the coordinates of the shape, the part of each that may meet the plant, and how far it rises there.
+
+    Written without branches and in single precision, so that it is done for all lanes at once.
+    """
+    m, box, base = plant.back, plant.box, np.float32(plant.shape[BASE])
+    ax, ay, az, bx, by, bz, cx, cy, cz = m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]
+    px, py, pz = m[9], m[10], m[11]
+    low_x, low_y, low_z = box[0] - _MARGIN, box[1] - _MARGIN, min(box[2], base) - _MARGIN
+    high_x, high_y, high_z = box[3] + _MARGIN, box[4] + _MARGIN, box[5] - base
+    for l in range(_LANES):
+        gx, gy, gz = given[_ORG_X + l] - px, given[_ORG_Y + l] - py, given[_ORG_Z + l] - pz
+        hx, hy, hz = given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l]
+        x, y, z = ax * gx + ay * gy + az * gz, bx * gx + by * gy + bz * gz, cx * gx + cy * gy + cz * gz
+        dx, dy, dz = ax * hx + ay * hy + az * hz, bx * hx + by * hy + bz * hz, cx * hx + cy * hy + cz * hz
+        tip_x, tip_y, tall = room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]
+        per_x, per_y, per_z = _ONE / _not_zero(dx), _ONE / _not_zero(dy), _ONE / _not_zero(dz)
+        x0, x1 = (low_x + _least(tip_x, _NONE) - x) * per_x, (high_x + _most(tip_x, _NONE) - x) * per_x
+        y0, y1 = (low_y + _least(tip_y, _NONE) - y) * per_y, (high_y + _most(tip_y, _NONE) - y) * per_y
+        z0, z1 = (low_z - z) * per_z, (base + high_z * tall + _MARGIN - z) * per_z
+        near = _most(given[_NEAR + l], _most(_most(_least(x0, x1), _least(y0, y1)), _least(z0, z1)))
+        far = _least(given[_FAR + l], _least(_least(_most(x0, x1), _most(y0, y1)), _most(z0, z1)))
+        room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
+        room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
+        room[_BEGIN + l], room[_END + l], room[_RISE + l] = near, far, abs(dz) * (far - near) / tall
+
+
+@inline_kernel
+def _straighten(plant: _Plant, room: Array, piece: int, pieces: int) -> None:
+    """Straight rays through where a piece of each ray begins and ends in the plant upright; for all lanes at once."""
+    base, per_height = np.float32(plant.shape[BASE]), np.float32(1.0 / plant.shape[HEIGHT])
+    first, share = np.float32(piece), np.float32(1.0 / pieces)
+    for l in range(_LANES):
+        step = (room[_END + l] - room[_BEGIN + l]) * share
+        near = room[_BEGIN + l] + first * step
+        length = _most(step, _SHORT)
+        far = near + length
+        tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], _ONE / room[_TALL + l]
+        x, y, z = room[_X + l], room[_Y + l], room[_Z + l]
+        dx, dy, dz = room[_DX + l], room[_DY + l], room[_DZ + l]
+        up_a, up_b = z + near * dz - base, z + far * dz - base
+        up_a, up_b = up_a * (per_tall if up_a > _NONE else _ONE), up_b * (per_tall if up_b > _NONE else _ONE)
+        way_a, way_b = _bend(up_a * per_height), _bend(up_b * per_height)
+        a_x, a_y = x + near * dx - way_a * tip_x, y + near * dy - way_a * tip_y
+        b_x, b_y = x + far * dx - way_b * tip_x, y + far * dy - way_b * tip_y
+        per = _ONE / length
+        dx, dy, dz = (b_x - a_x) * per, (b_y - a_y) * per, (up_b - up_a) * per
+        room[_ORG_X + l], room[_ORG_Y + l] = a_x - near * dx, a_y - near * dy
+        room[_ORG_Z + l] = base + up_a - near * dz
+        room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = dx, dy, dz
+        room[_FROM + l], room[_TO + l] = near, near + step
+
+
+@inline_kernel
+def _bend(share: Real) -> Real:
+    """ψ, in single precision."""
+    at = _least(_most(share, _NONE), _ONE)
+    return at * at * (_SIX - at * (_FOUR - at)) * _THIRD
+
+
+@inline_kernel
+def _not_zero(value: Real) -> Real:
+    return value if abs(value) > _TINY else _TINY
+
+
+@inline_kernel
+def _least(a: Real, b: Real) -> Real:
+    return a if a < b else b
+
+
+@inline_kernel
+def _most(a: Real, b: Real) -> Real:
+    return a if a > b else b
