@@ -182,7 +182,7 @@ def of_dust(trial: Trial) -> list[Criterion]:
         thick = (
             alpha * math.sqrt(2 * math.pi) * np.exp(-(100.0 - along**2) / 2)
         )  # a whole puff is passed, or none of it
-        ahead = thick > 0.1
+        ahead = (thick > 0.1) & (along > 0)
         depth = -np.log(here[ahead] / there[ahead]) / 2
         expected = thick[ahead] if distance > 10 else np.zeros(int(ahead.sum()))
         off.append(float(np.abs(depth - expected).max() / (alpha * math.sqrt(2 * math.pi))) if ahead.any() else np.inf)
