@@ -50,6 +50,7 @@ __all__ = [
     "measure_image",
     "measure_mirrors_unused",
     "measure_response",
+    "opaque",
     "peak_memory",
     "shiny",
     "timed_in_turns",
@@ -110,6 +111,13 @@ def shiny(scene: Scene) -> Scene:
     """The scene with a lobe of Phong on every material."""
     for name, material in scene.materials.items():
         scene.replace_material(name, material.changed(specular=0.3, shininess=20.0, leaf_transmission=0.0))
+    return scene
+
+
+def opaque(scene: Scene) -> Scene:
+    """The scene with leaves that let nothing through."""
+    for name, material in scene.materials.items():
+        scene.replace_material(name, material.changed(leaf_transmission=0.0))
     return scene
 
 

@@ -24,7 +24,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
-from tussock.simulate import frames_between, scan
+from tussock.simulate import SUN, frames_between, scan
 from tussock.trace.world import World
 from tussock.version import VERSION
 from tussock.whole_files import check_writable, whole_file
@@ -71,6 +71,8 @@ class Run:
     """or gpu"""
     epoch: float = 0.0
     """[s] when frame 0 starts"""
+    sun: tuple[float, float] = SUN
+    """[deg] azimuth and elevation, for sensors that see it"""
 
     def __post_init__(self) -> None:
         format_of(self._out)
@@ -118,6 +120,7 @@ class Run:
             # Both give the same returns but for the last bits of some, so a run is made in one place.
             **({"on": self.on} if self.on != "cpu" else {}),
             **({"epoch": self.epoch} if self.epoch else {}),
+            **({"sun": list(self.sun)} if self.sensor.receiver.near_infrared else {}),
         }
 
     def prepare(self, *, force: bool = False) -> list[int]:
@@ -160,6 +163,7 @@ class Run:
                 threads=self.threads,
                 on=self.on,
                 epoch=self.epoch,
+                sun=self.sun,
             )
             save_frame(frame, file, force=True, coords=self.coords)
             yield Done(number, file, frame)

@@ -23,6 +23,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import Turns, pulse_loop
+from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
 from tussock.return_modes import MODES
@@ -41,7 +42,10 @@ from tussock.trace.hit_tables import HitTables
 from tussock.trace.world import Moving, World
 from tussock.version import VERSION
 
-__all__ = ["frames_between", "scan", "scan_range"]
+__all__ = ["SUN", "frames_between", "scan", "scan_range"]
+
+SUN = (215.0, 40.0)
+"""[deg] azimuth and elevation, where nothing else is said"""
 
 _MOST_SAMPLES = 10**9  # 4 GB
 _BLOCK = 256  # pulses a thread takes at a time; whoever is done first takes the next
@@ -65,6 +69,7 @@ def scan(
     block: int = _BLOCK,
     on: str = "cpu",
     epoch: float = 0.0,
+    sun: tuple[float, float] = SUN,
 ) -> Frame:
     """Scan a scene once: revolution or image number ``frame``, which starts at ``epoch`` + ``frame`` × the sensor's period.
 
@@ -72,7 +77,8 @@ def scan(
     ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
     without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. ``on`` is ``"cpu"``
     or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). ``epoch`` [s] is when frame 0 starts: a UNIX time, where
-    poses and motions are in UNIX time; chance and firings are those of the frame's number, whenever it starts. Hand over a `World` instead of a `Scene` to scan many
+    poses and motions are in UNIX time; chance and firings are those of the frame's number, whenever it starts. ``sun`` is where the sun stands, azimuth and elevation [deg], for sensors with
+    ``receiver.near_infrared``. Hand over a `World` instead of a `Scene` to scan many
     times without building it again.
 
     >>> scene = tussock.Scene("wall")
@@ -103,6 +109,10 @@ def scan(
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)
         columns = collect(fired, slots, tables, block, turns.counts, keep_misses=keep_misses, threads=few)
     add_speeds(columns, fired, path, world, sensor, shot.moving.tables)
+    if sensor.receiver.near_infrared:
+        light = np.empty(len(fired.lasers), np.float32)
+        run_on_threads(sunlight_loop, threads, shot.scanning, _checked_sun(sun), light)
+        columns["near_infrared"][:] = light[columns["pulse"]]
     waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
     meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
     if waveforms is not None:
@@ -264,6 +274,16 @@ def _checked_frame(frame: int) -> int:
     if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)) or not 0 <= frame < 2**56:
         raise InputError.of("frame", "must be a whole number from 0 to 2^56 - 1", frame)
     return int(frame)
+
+
+def _checked_sun(sun: tuple[float, float]) -> Sun:
+    try:
+        azimuth, elevation = (float(angle) for angle in sun)
+    except (TypeError, ValueError):
+        raise InputError.of("sun", "must be azimuth and elevation [deg]", sun, "for example (215, 40)") from None
+    if not (abs(azimuth) <= 360 and abs(elevation) <= 90):
+        raise InputError.of("sun", "must lie within 360 and 90 degrees", sun)
+    return sun_at(azimuth, elevation)
 
 
 def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:

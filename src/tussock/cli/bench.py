@@ -29,6 +29,7 @@ def bench(
         measure_image,
         measure_mirrors_unused,
         measure_response,
+        opaque,
         peak_memory,
         shiny,
         timed_in_turns,
@@ -55,15 +56,18 @@ def bench(
     for rays in (1, 9):
         with waiting(f"meadow, {rays} ray(s)", quiet=as_json):
             cases.append(measure("meadow", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
-    with waiting("meadow, beams on", quiet=as_json):
-        cases.append(measure("beams on", world, bench_sensor(48), place, rounds=rounds, threads=threads))
+    for rays in (16, 32, 48):
+        with waiting(f"meadow, beams on, {rays} rays", quiet=as_json):
+            cases.append(measure("beams on", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
     with waiting("meadow, hit by hit", quiet=as_json):
         by_hit = bench_sensor(48).with_(**{"receiver.model": "hits"})
         cases.append(measure("hit by hit", world, by_hit, place, rounds=rounds, threads=threads))
     with waiting("meadow, depth image", quiet=as_json):
         camera = Camera(width=2000, height=2000)
         cases.append(measure_image("depth image", world, camera, place, rounds=rounds, threads=threads))
-    with waiting("meadow, no mirrors", quiet=as_json):
+    with waiting("meadow, no mirrors, opaque leaves", quiet=as_json):
+        world = World(opaque(meadow()))
+        cases.append(measure("opaque leaves", world, bench_sensor(48), place, rounds=rounds, threads=threads))
         cases.append(
             measure_mirrors_unused("no mirrors", world, bench_sensor(9), place, rounds=rounds, threads=threads)
         )
@@ -103,9 +107,10 @@ def bench(
         )  # fmt: skip
     out.print(table)
     out.print(
-        "beams on: the receiver of echoes with as many rays as the catalogue has at most; hit by hit: Goodin's, the same rays"
+        "beams on: the receiver of echoes with as many rays as the catalogue has, leaves let light through; opaque leaves: "
+        "they do not; hit by hit: Goodin's receiver"
     )
-    out.print("no mirrors: here bare is the same scan with max_bounces = 0")
+    out.print("no mirrors: opaque leaves, and bare is the same scan with max_bounces = 0")
     out.print(
         f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "
         f"plain scan with one return, {response.two_returns:.2f} × with two"

@@ -147,11 +147,9 @@ def _size(text: str) -> tuple[int, int]:
 
 def _light(text: str) -> Any:
     from tussock.cameras.shading.light import Light
+    from tussock.cli.sources import parse_sun
 
-    try:
-        azimuth, elevation = (float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError.of("sun", "must be azimuth,elevation [deg]", text, "for example 215,40") from None
+    azimuth, elevation = parse_sun(text)
     return Light(sun_azimuth_deg=azimuth, sun_elevation_deg=elevation)
 
 

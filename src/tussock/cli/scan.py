@@ -91,6 +91,9 @@ class ScanOptions:
     into: Annotated[
         Path | None, typer.Option(help="Also write a copy of the .blend with clean and noisy points as meshes.")
     ] = None
+    sun: Annotated[
+        str | None, typer.Option(help="Where the sun stands, for sensors that see it: azimuth,elevation [deg].")
+    ] = None
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu"
     together: Annotated[

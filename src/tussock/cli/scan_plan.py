@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tussock.cli.console import note
 from tussock.cli.interrupt import going_on
-from tussock.cli.sources import open_source
+from tussock.cli.sources import open_source, parse_sun
 from tussock.errors import InputError
 from tussock.files.contents import Coords
 from tussock.files.formats import save_frame
@@ -22,7 +22,7 @@ from tussock.runs import Run
 from tussock.scene.below_ground import depth_below_ground
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
-from tussock.simulate import checked_on, frames_between, scan
+from tussock.simulate import SUN, checked_on, frames_between, scan
 from tussock.trace.cuda.driver import gpu
 from tussock.trace.world import World
 from tussock.whole_files import check_writable
@@ -51,6 +51,7 @@ class ScanPlan:
     threads: int | None
     on: str
     epoch: float
+    sun: tuple[float, float]
     force: bool
     numbered: Run | None
     """a time range as one file a frame, which may have been begun already"""
@@ -79,7 +80,7 @@ class ScanPlan:
         return scan(
             self.world, self.sensor, self.place,
             seed=self.seed, frame=number, keep_misses=self.misses, waveform=self.waveform, threads=self.threads,
-            on=self.on, epoch=self.epoch,
+            on=self.on, epoch=self.epoch, sun=self.sun,
         )  # fmt: skip
 
     def written(self, epoch: float, origin: GeoOrigin) -> Iterator[tuple[int, Frame | None]]:
@@ -124,7 +125,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
     device = station.sensor.with_(**changes) if changes else station.sensor
     seed = source.seed if given.seed is None else given.seed
     coords: Coords = "world" if given.coords == "world" else "sensor"
-    epoch = given.epoch
+    epoch, sun = given.epoch, SUN if given.sun is None else parse_sun(given.sun)
     start = given.start if given.start is not None else epoch
     first = frames_between(device, start, start, epoch=epoch).start
     frames = range(first, first + 1) if given.end is None else frames_between(device, start, given.end, epoch=epoch)
@@ -141,7 +142,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
         numbered = Run(
             source.scene, device, station.place, given.out, start, given.end,
             seed=seed, coords=coords, keep_misses=given.misses, waveform=given.waveform, threads=given.threads,
-            on=given.on, epoch=epoch,
+            on=given.on, epoch=epoch, sun=sun,
         )  # fmt: skip
         finished = numbered.prepare(force=given.force)
     _note_ground(source.scene, station.place, epoch + frames[0] * device.frame_period)
@@ -150,7 +151,7 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
         check_writable(target, force=given.force or bool(finished))
     return ScanPlan(
         World(source.scene), device, station.place, seed, frames, given.out, coords, given.misses, given.waveform,
-        given.threads, given.on, epoch, given.force, numbered, finished, tables,
+        given.threads, given.on, epoch, sun, given.force, numbered, finished, tables,
     )  # fmt: skip
 
 

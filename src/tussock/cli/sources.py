@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tussock.scene.scene import Scene
     from tussock.sensors.sensor import Sensor
 
-__all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_utc"]
+__all__ = ["Source", "Station", "open_pose", "open_scene", "open_source", "parse_sun", "parse_utc"]
 
 _PLACE = Pose.at(z=2.0)
 _SUFFIXES = (".toml", ".usd", ".glb", ".obj", ".ply", ".stl", ".tussock", ".blend")
@@ -149,3 +149,12 @@ def parse_utc(text: str) -> float:
     except ValueError:
         raise InputError.of("utc", "must be a date and time", text, "for example 2025-01-01T00:00:00") from None
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def parse_sun(text: str) -> tuple[float, float]:
+    """``azimuth,elevation`` [deg]."""
+    try:
+        azimuth, elevation = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError.of("sun", "must be azimuth,elevation [deg]", text, "for example 215,40") from None
+    return azimuth, elevation

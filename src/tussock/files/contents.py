@@ -183,6 +183,7 @@ def _defaults(xyz: NDArray[Any]) -> Fields:
         "signal": np.full(rows, np.nan),
         "true_speed": np.full(rows, np.nan),
         "speed": np.full(rows, np.nan),
+        "near_infrared": np.full(rows, np.nan),
         "true_xyz": np.full((rows, 3), np.nan),
         "return_number": hit,
         "return_count": hit,

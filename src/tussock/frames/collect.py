@@ -119,6 +119,7 @@ def fill_block(
             out.azimuth[i] = fired.azimuths[p]
             out.elevation[i] = fired.elevations[p]
             out.return_count[i] = count
+            out.near_infrared[i] = np.nan
             if count == 0:
                 out.true_range[i] = out.range[i] = np.nan
                 out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan

@@ -50,4 +50,11 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("true_speed", "f4", 1, "m/s", "radial speed of what was met, away from the sensor; NaN where nothing was"),
     Column("speed", "f4", 1, "m/s", "radial speed as measured; NaN where the sensor measures none"),
+    Column(
+        "near_infrared",
+        "f4",
+        1,
+        "",
+        "sunlight along the pulse's axis, 1 = a white wall that faces the sun; NaN where the sensor measures none",
+    ),
 )

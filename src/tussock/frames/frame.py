@@ -54,6 +54,7 @@ class Frame(Shown):
     signal: NDArray[np.float32] = None  # type: ignore[assignment]
     true_speed: NDArray[np.float32] = None  # type: ignore[assignment]
     speed: NDArray[np.float32] = None  # type: ignore[assignment]
+    near_infrared: NDArray[np.float32] = None  # type: ignore[assignment]
     meta: dict[str, Any] = field(default_factory=dict)
     """plain data, ready for JSON: version, seed, sensor settings, frame index and start time, number of
     pulses fired, names of objects, labels and materials"""

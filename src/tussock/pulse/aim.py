@@ -15,7 +15,7 @@ from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
-    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
+    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
     "stand", "stencil_ray", "wandered",
 ]  # fmt: skip
 
@@ -73,7 +73,7 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
             words = random_words(chance, p, 0, _POINTING)
             across, up = normal_pair(words[0], words[1])
             aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = wandered(
-                _axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up
+                axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up
             )
 
 
@@ -212,7 +212,7 @@ def load_lanes(
     else:
         c0, c1, c2 = firing.stencil[k, 0], firing.stencil[k, 1], firing.stencil[k, 2]
         for l in range(LANES):
-            load_ray(packet, l, stencil_ray(_axes_at(aim, l), c0, c1, c2, reach), NOTHING)
+            load_ray(packet, l, stencil_ray(axes_at(aim, l), c0, c1, c2, reach), NOTHING)
         for l in range(LANES):
             weights[l] = firing.weights[k]
 
@@ -223,11 +223,12 @@ def _load_drawn(packet: Packet, aim: Array, firing: Firing, k: int, lot: _Lot, r
         words = random_words(lot.chance, lot.first + l, k, _BEAM_SAMPLE)
         h, w = drawn_place(firing, words[0], words[1])
         weights[l] = firing.weights[k] * exponential(-firing.fall * (h * h + w * w))
-        load_ray(packet, l, ray_through(_axes_at(aim, l), firing, h, w, reach), NOTHING)
+        load_ray(packet, l, ray_through(axes_at(aim, l), firing, h, w, reach), NOTHING)
 
 
 @inline_kernel
-def _axes_at(aim: Array, l: int) -> Axes:
+def axes_at(aim: Array, l: int) -> Axes:
+    """The axes of lane ``l`` as `aim_lanes` left them."""
     return Axes(
         aim[l], aim[LANES + l], aim[2 * LANES + l],
         aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l],

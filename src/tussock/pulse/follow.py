@@ -1,9 +1,10 @@
-"""Rays that go on from mirrors and glass, with what energy is left.
+"""Rays that go on from mirrors and glass and through leaves, with what energy is left.
 
 A surface may be mirror, glass, and a little of both. Each part goes on as a ray of its own until it has met
 `bounces` surfaces or carries next to nothing. What such a ray meets is one more hit of its pulse, at the whole
 optical path. Light passes every mirror and pane twice, out and back, so a surface that turns or passes the
-share s leaves s² of the energy; one that turns it back inside, totally, leaves all.
+share s leaves s² of the energy; one that turns it back inside, totally, leaves all. What a leaf lets through is spread as
+well (`tussock.signal.leaves`): its ray ends where next to nothing would find back.
 
 Waiting rays stand in a stack and are traced in packets like all others.
 """
@@ -20,17 +21,22 @@ from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.tables import Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
 from tussock.signal.film import film_mirror
+from tussock.signal.leaves import depth_of_light, share_behind_leaf
 from tussock.signal.media import Media, beyond
-from tussock.trace.hit_tables import GLOSS, INDEX, MIRROR, TRANSMISSION, HitTables
+from tussock.trace.hit_tables import GLOSS, INDEX, LEAF, MIRROR, TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
 from tussock.trace.ray import Hit, Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
-__all__ = ["Travel", "anything_goes_on", "extra_hits", "follow_lanes", "mirrored", "new_waiting", "passed_through"]
+__all__ = [
+    "Travel", "anything_goes_on", "extra_hits", "follow_lanes", "let_through", "may_go_on", "mirrored", "new_waiting",
+    "passed_through",
+]  # fmt: skip
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
+_DIM = np.float32(1 / 64)  # nor is one behind a leaf of which less finds back
 _DEPTH = 256
-_NUMBERS = 16
+_NUMBERS = 17
 
 
 class Travel(NamedTuple):
@@ -44,6 +50,8 @@ class Travel(NamedTuple):
     """surfaces that it has left"""
     media: Media
     """what it is in"""
+    leaf: Real
+    """[m] path to the first leaf that it came through, 0 for none: from there on its light is spread"""
 
 
 @kernel
@@ -61,15 +69,30 @@ def new_waiting() -> Any:
 
 
 @inline_kernel
-def anything_goes_on(tables: HitTables, packet: Packet, lanes: int) -> bool:
-    """Whether any of the first ``lanes`` met a mirror or glass: most packets of most scenes did not."""
-    found = False
+def may_go_on(scanning: Scanning) -> bool:
+    """Whether there is anything in the scene that light goes on from."""
+    bends = scanning.around.tables.bends or _through_leaves(scanning)
+    return bends and scanning.receiving.bounces > 0
+
+
+@inline_kernel
+def _through_leaves(scanning: Scanning) -> bool:
+    """Whether light goes on through leaves: it has no place in a beam without width, nor among hits one by one."""
+    wide = bool(scanning.firing.half_width > np.float32(0.0))
+    return scanning.around.tables.leaves and scanning.receiving.echoes and wide
+
+
+@inline_kernel
+def anything_goes_on(scanning: Scanning, packet: Packet, lanes: int) -> bool:
+    """Whether any of the first ``lanes`` met a mirror, glass or a leaf."""
+    optics, through, found = scanning.around.tables.optics, _through_leaves(scanning), False
     for l in range(lanes):
         material = packet.materials[l]
         if material >= 0:
-            found |= tables.optics[material, MIRROR] > np.float32(0.0)
-            found |= tables.optics[material, TRANSMISSION] > np.float32(0.0)
-            found |= tables.optics[material, GLOSS] > np.float32(0.0)
+            found |= optics[material, MIRROR] > np.float32(0.0)
+            found |= optics[material, TRANSMISSION] > np.float32(0.0)
+            found |= optics[material, GLOSS] > np.float32(0.0)
+            found |= through & (optics[material, LEAF] > np.float32(0.0))
     return found
 
 
@@ -78,7 +101,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
     """Follow the rays of a traced and scattered packet until none is left; the packet is used for them."""
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
-    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media)
+    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media, np.float32(0.0))
     count = 0
     for l in range(lanes):
         if packet.materials[l] >= 0:
@@ -102,6 +125,8 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
             if hit.material >= 0:
                 path = travel.path + hit.distance * travel.media.inner
                 share = scratch.weights[waiting.owners[l]] * travel.energy
+                if travel.leaf > np.float32(0.0):
+                    share *= share_behind_leaf(path - travel.leaf, _spot_at(scanning, travel.leaf))
                 back = share * returned_energy(around, receiving, ray, hit, path)
                 if back > np.float32(0.0):
                     add_hit(hits, waiting.owners[l], path, back, hit)
@@ -129,7 +154,7 @@ def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real)
     share = _turned(optics, ray, hit)
     left = travel.energy * share * share
     path = travel.path + hit.distance * travel.media.inner
-    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media)
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, travel.leaf)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -142,10 +167,28 @@ def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range:
     dx, dy, dz, passed = refracted(ray.dx, ray.dy, ray.dz, nx, ny, nz, before.inner / behind.inner)
     path, bounces = travel.path + hit.distance * before.inner, travel.bounces + np.float32(1.0)
     if passed:
-        onwards = Travel(travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION], path, bounces, behind)
+        left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
+        onwards = Travel(left, path, bounces, behind, travel.leaf)
     else:
-        onwards = Travel(travel.energy, path, bounces, before)
+        onwards = Travel(travel.energy, path, bounces, before, travel.leaf)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
+
+
+@inline_kernel
+def let_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, scanning: Scanning) -> tuple[Ray, Travel]:
+    """The ray that goes on behind a leaf, straight on, as far as anything that matters finds back."""
+    path = travel.path + hit.distance * travel.media.inner
+    leaf = travel.leaf if travel.leaf > np.float32(0.0) else path
+    left = travel.energy * optics[LEAF] * optics[LEAF]
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, leaf)
+    end = min(leaf + depth_of_light(left, _spot_at(scanning, leaf), _DIM), scanning.receiving.max_range)
+    return _leaving(ray, hit, ray.dx, ray.dy, ray.dz, onwards, end), onwards
+
+
+@inline_kernel
+def _spot_at(scanning: Scanning, path: Real) -> Real:
+    """[m] radius of a disc as large as the spot after a ``path``."""
+    return path * np.float32(math.sqrt(scanning.firing.half_width * scanning.firing.half_height))
 
 
 @inline_kernel
@@ -181,6 +224,11 @@ def _go_on(
         if travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION] > _FAINT and count < _DEPTH:
             _push(waiting, count, passed_through(optics, ray, hit, travel, receiving.max_range), owner)
             count += 1
+        if optics[LEAF] > np.float32(0.0) and _through_leaves(scanning) and count < _DEPTH:
+            going = let_through(optics, ray, hit, travel, scanning)
+            if going[0].far > going[0].near:
+                _push(waiting, count, going, owner)
+                count += 1
     return count
 
 
@@ -190,7 +238,7 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
     row[0], row[1], row[2], row[3], row[4], row[5] = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
     row[6], row[7], row[8] = ray.near, ray.far, ray.time
     row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.bounces, travel.media.inner
-    row[13], row[14], row[15] = travel.media.second, travel.media.third, travel.media.fourth
+    row[13], row[14], row[15], row[16] = travel.media.second, travel.media.third, travel.media.fourth, travel.leaf
     waiting.lanes[at] = lane
 
 
@@ -201,4 +249,4 @@ def _ray_in(row: Array) -> Ray:
 
 @inline_kernel
 def _travel_in(row: Array) -> Travel:
-    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]))
+    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[16])

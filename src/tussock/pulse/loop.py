@@ -7,7 +7,7 @@ Pulses go through in groups of sixteen, one a lane of Embree's packets, in firin
     trace     the nearest surface, among what stands and what moves, or the volume in front of it
     scatter   what comes back from it
     respond   spread ranges, and what stands behind, where the surface stands for a plant
-    follow    what goes on from mirrors and glass
+    follow    what goes on from mirrors and glass, and through leaves
     weather   what the air takes, and what it sends back
     listen    which echoes the hits make, what is measured of each, and which are reported
               (or receive: the same for hits one by one)
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import inline_kernel, kernel, loop_kernel, taken
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
-from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, new_waiting
+from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
@@ -63,7 +63,7 @@ def pulse_loop(worker: int, workers: int, turns: Turns, scanning: Scanning, slot
 def new_scratch(scanning: Scanning, returns: int) -> Scratch:
     """Memory for a worker, for pulses with up to ``returns`` returns."""
     rays = len(scanning.firing.stencil)
-    bends = scanning.around.tables.bends and scanning.receiving.bounces > 0
+    bends = may_go_on(scanning)
     doubles = len(scanning.around.tables.responses) > 0 and returns > 1
     hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0) + air_hits(scanning.air))
     return Scratch(
@@ -110,7 +110,7 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
     around, firing, poses, receiving, chance, air = scanning
     packet, hits = scratch.packet, scratch.hits
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
-    bends = around.tables.bends and receiving.bounces > 0
+    bends = may_go_on(scanning)
     rays = len(firing.stencil)
     reach = receiving.max_range / receiving.media.inner
     aim_lanes(firing, poses, first, chance, scratch.turn, scratch.aim)
@@ -126,7 +126,7 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
         scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
         if responds:
             respond_lanes(scanning, scratch, k, first, lanes, dual)
-        if bends and anything_goes_on(around.tables, packet, lanes):
+        if bends and anything_goes_on(scanning, packet, lanes):
             follow_lanes(scanning, scratch, first, lanes)
     used = rows_in_use(hits, rays)
     if has_weather(air):

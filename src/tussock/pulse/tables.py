@@ -215,7 +215,7 @@ class Waiting(NamedTuple):
     """The stack of rays still to be traced; see `tussock.pulse.follow`."""
 
     numbers: NDArray[np.float32]
-    """the numbers of `Ray` and `Travel`, shape (depth, 16)"""
+    """the numbers of `Ray` and `Travel`, shape (depth, 17)"""
     lanes: NDArray[np.int64]
     """the lane of the pulse that a ray belongs to, shape (depth,)"""
     taken: NDArray[np.float32]
@@ -333,7 +333,7 @@ def new_heard(rows: int) -> Heard:
         Peaks(np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4)),
         PulseHits(
             np.zeros(rows, f4), np.zeros(rows, f4), np.zeros(rows, np.int32), np.zeros(rows, np.uint64),
-            np.zeros(NODES, f4), np.zeros(NODES, f4), np.zeros(NODES, f4), np.zeros(NODES, f4),
+            np.zeros(4 * NODES, f4),
         ),
         Echoes(
             np.ones((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), np.int32),

@@ -102,6 +102,8 @@ class Receiver(Settings):
     """BlenSor's limit, sharp and of the material alone; `detects` is the limit of a receiver"""
     range_walk: Fraction = 0.0
     """share of the leading edge's walk that calibration leaves: strong echoes seem nearer"""
+    near_infrared: bool = False
+    """whether the sensor also reports the sunlight that it receives, as Ouster's do"""
     backfolding: bool = False
     """ranges in the upper half of the range appear nearer by half the range (time-of-flight cameras)"""
     max_bounces: Annotated[int, Field(ge=0, le=16)] = 6

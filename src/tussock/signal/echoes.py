@@ -22,7 +22,7 @@ import numpy as np
 
 from tussock.kernels import inline_kernel, loop_kernel
 from tussock.signal.compact import COMPACT, peak_of_moments
-from tussock.signal.waveform import NODES, sample_waveform
+from tussock.signal.waveform import CURVE, NODE, NODES, SLOPE, VALUE, sample_waveform
 
 __all__ = ["ECHOES", "REACH", "Echoes", "LaneHits", "PulseHits", "Resolution", "find_echoes"]
 
@@ -32,6 +32,7 @@ REACH = np.float32(5.25)
 """[σ] how far the pulse of a hit reaches: beyond that it is below a millionth"""
 _CLOSE = np.float32(7.5)  # [σ] within it all nodes are sampled at once, and sorting would gain nothing
 _ZERO, _HALF, _ONE, _TWO = (np.float32(value) for value in (0.0, 0.5, 1.0, 2.0))
+_FEW = 64  # hits that are put in order by counting
 _GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura's gaps of Shell's sort
 _LOW = np.uint64(0xFFFFFFFF)
 
@@ -46,11 +47,8 @@ class PulseHits(NamedTuple):
     """where each hit came from"""
     keys: Any
     """uint64"""
-    nodes: Any
-    """[m], shape (NODES,), and so the rest"""
-    values: Any
-    slopes: Any
-    curves: Any
+    samples: Any
+    """the waveform at some paths, four rows: `tussock.signal.waveform`"""
 
 
 class Echoes(NamedTuple):
@@ -127,10 +125,19 @@ def find_echoes(given: LaneHits, lane: int, resolution: Resolution, hits: Any, o
             bits = np.uint64(np.float32(ranges[k, lane]).view(np.uint32))
             hits.keys[count] = np.uint64(bits << np.uint64(32)) | np.uint64(k)
             count += 1
-    _sort(hits.keys, count)
-    for i in range(count):
-        k = int(hits.keys[i] & _LOW)
-        hits.paths[i], hits.energies[i], hits.rows[i] = ranges[k, lane], energies[k, lane], k
+    if count <= _FEW:
+        for i in range(count):
+            # How many keys are smaller is the key's place: no branch to guess wrong, and it becomes vector code.
+            key, place = hits.keys[i], 0
+            for j in range(count):
+                place += 1 if hits.keys[j] < key else 0
+            k = int(key & _LOW)
+            hits.paths[place], hits.energies[place], hits.rows[place] = ranges[k, lane], energies[k, lane], k
+    else:
+        _sort(hits.keys, count)
+        for i in range(count):
+            k = int(hits.keys[i] & _LOW)
+            hits.paths[i], hits.energies[i], hits.rows[i] = ranges[k, lane], energies[k, lane], k
     begin = 0
     while begin < count:
         end = begin + 1
@@ -159,7 +166,7 @@ def _echoes_of_stretch(hits: Any, stretch: _Stretch, resolution: Resolution, lan
     """The echoes of hits that lie between two paths."""
     begin, end, first, last, sorted_ = stretch
     sigma, separation = resolution
-    paths, slopes = hits.paths, hits.slopes
+    paths, samples = hits.paths, hits.samples
     per_sigma, span = _ONE / sigma, last - first
     if span <= COMPACT * sigma:
         _compact_echo(hits, stretch, resolution, lane, out)
@@ -167,31 +174,33 @@ def _echoes_of_stretch(hits: Any, stretch: _Stretch, resolution: Resolution, lan
     cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
     step = span / np.float32(cells)
     low, high = begin, begin if sorted_ else end
-    value, slope, curve = _ZERO, _ZERO, _ZERO
+    before = _Node(_ZERO, _ZERO, _ZERO)
     for start in range(0, cells + 1, NODES):
         for j in range(NODES):
-            hits.nodes[j] = first + np.float32(start + j) * step
+            samples[NODE + j] = first + np.float32(start + j) * step
         if sorted_:
-            while paths[low] < hits.nodes[0] - REACH * sigma:
+            while paths[low] < samples[NODE] - REACH * sigma:
                 low += 1
-            while high < end and paths[high] <= hits.nodes[NODES - 1] + REACH * sigma:
+            while high < end and paths[high] <= samples[NODE + NODES - 1] + REACH * sigma:
                 high += 1
-        sample_waveform(paths, hits.energies, low, high, per_sigma, hits)
+        sample_waveform(paths, hits.energies, low, high, per_sigma, samples)
         for j in range(min(NODES, cells + 1 - start)):
             # All hits lie behind the first node and before the last one, whatever rounding says.
+            node = _Node(samples[VALUE + j], samples[SLOPE + j], samples[CURVE + j])
             if start + j == 0:
-                slopes[j] = max(slopes[j], _ZERO)
+                node = _Node(node.value, max(node.slope, _ZERO), node.curve)
             elif start + j == cells:
-                slopes[j] = min(slopes[j], _ZERO)
-            falls = (slope > _ZERO or start + j == 1) and slopes[j] <= _ZERO
-            bends = slope * slopes[j] > _ZERO and curve * slope < _ZERO and curve * hits.curves[j] < _ZERO
+                node = _Node(node.value, min(node.slope, _ZERO), node.curve)
+            falls = (before.slope > _ZERO or start + j == 1) and node.slope <= _ZERO
+            # Products of slopes and curvatures, of which one may vanish: no branch until all are known.
+            bends = (before.slope * node.slope > _ZERO) & (before.curve * before.slope < _ZERO)
+            bends &= before.curve * node.curve < _ZERO
             if start + j > 0 and (falls or bends):
-                node = _Node(hits.values[j], slopes[j], hits.curves[j])
-                share, peak = _peak_between(_Node(value, slope, curve), node, step * per_sigma, falls)
+                share, peak = _peak_between(before, node, step * per_sigma, falls)
                 if share >= _ZERO:
-                    path = hits.nodes[j] - (_ONE - share) * step
+                    path = samples[NODE + j] - (_ONE - share) * step
                     _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
-            value, slope, curve = hits.values[j], slopes[j], hits.curves[j]
+            before = node
 
 
 @inline_kernel
@@ -259,12 +268,12 @@ def _peak_between(before: _Node, after: _Node, width: Any, falls: bool) -> Any:
 def _strongest(hits: Any, begin: int, end: int, path: Any, sigma: Any) -> Any:
     """The row of the strongest hit within σ of a peak; where none is so near, that of the nearest."""
     best, nearest = -1, begin
+    most, least = _ZERO, abs(hits.paths[begin] - path)
     for i in range(begin, end):
-        away = abs(hits.paths[i] - path)
-        if away < abs(hits.paths[nearest] - path):
-            nearest = i
-        if away <= sigma and (best < 0 or hits.energies[i] > hits.energies[best]):
-            best = i
+        away, energy = abs(hits.paths[i] - path), hits.energies[i]
+        nearer, stronger = away < least, (away <= sigma) & (energy > most)
+        nearest, least = i if nearer else nearest, away if nearer else least
+        best, most = i if stronger else best, energy if stronger else most
     return hits.rows[best] if best >= 0 else hits.rows[nearest]
 
 

@@ -20,10 +20,13 @@ import numpy as np
 from tussock.elementary import exponential
 from tussock.kernels import inline_kernel
 
-__all__ = ["NODES", "pulse_sigma_m", "sample_waveform"]
+__all__ = ["CURVE", "NODE", "NODES", "SLOPE", "VALUE", "pulse_sigma_m", "sample_waveform"]
 
 NODES = 16
 """samples that are taken together: a loop over them becomes vector code (over eight it is unrolled instead)"""
+NODE, VALUE, SLOPE, CURVE = range(0, 4 * NODES, NODES)
+"""rows of samples: where they are taken [m], W, σ·W′ and σ²·W″; one after the other in a flat array, so that the compiler
+sees that they do not overlap"""
 _LIGHT = 299_792_458.0
 _HALF, _ONE = np.float32(0.5), np.float32(1.0)
 
@@ -34,15 +37,18 @@ def pulse_sigma_m(fwhm_ns: float) -> float:
 
 
 @inline_kernel
-def sample_waveform(paths: Any, energies: Any, begin: int, end: int, per_sigma: Any, out: Any) -> None:
-    """W, σ·W′ and σ²·W″ at the paths ``out.nodes`` [m], of the hits from ``begin`` to ``end``; ``per_sigma`` is 1/σ."""
+def sample_waveform(paths: Any, energies: Any, begin: int, end: int, per_sigma: Any, samples: Any) -> None:
+    """Fill the rows ``VALUE`` to ``CURVE`` of ``samples`` at the paths in ``NODE``, for the hits from ``begin`` to ``end``.
+
+    ``per_sigma`` is 1/σ.
+    """
     for j in range(NODES):
-        out.values[j] = out.slopes[j] = out.curves[j] = np.float32(0.0)
+        samples[VALUE + j] = samples[SLOPE + j] = samples[CURVE + j] = np.float32(0.0)
     for i in range(begin, end):
         path, energy = paths[i], energies[i]
         for j in range(NODES):  # no branch in it, so that it becomes vector code
-            z = (path - out.nodes[j]) * per_sigma
+            z = (path - samples[NODE + j]) * per_sigma
             part = energy * exponential(-_HALF * z * z)
-            out.values[j] += part
-            out.slopes[j] += part * z
-            out.curves[j] += part * (z * z - _ONE)
+            samples[VALUE + j] += part
+            samples[SLOPE + j] += part * z
+            samples[CURVE + j] += part * (z * z - _ONE)

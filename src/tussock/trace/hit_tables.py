@@ -13,11 +13,11 @@ from tussock.trace.sway import Swaying
 from tussock.trace.triangles import Triangles
 
 __all__ = [
-    "DIFFUSE", "FILM", "GLOSS", "INDEX", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables",
+    "DIFFUSE", "FILM", "GLOSS", "INDEX", "LEAF", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables",
     "material_of",
 ]  # fmt: skip
 
-DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX, FILM, GLOSS = range(9)
+DIFFUSE, SPECULAR, SHININESS, RETRO, MIRROR, TRANSMISSION, INDEX, FILM, GLOSS, LEAF = range(10)
 """columns of `HitTables.optics`"""
 
 
@@ -36,13 +36,15 @@ class HitTables(NamedTuple):
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
     optics: NDArray[np.float32]
-    """what a material does to light, columns DIFFUSE to GLOSS, shape (materials, 9)"""
+    """what a material does to light, columns DIFFUSE to LEAF, shape (materials, 10)"""
     material_label: NDArray[np.int32]
     """label of the material, −1: the object's own"""
     shines: bool
     """whether any material has a glint or a film of water"""
     bends: bool
-    """whether any material is a mirror, a smooth film of water, or lets light through"""
+    """whether any material is a mirror, a smooth film of water, or lets light through as glass does"""
+    leaves: bool
+    """whether any material lets light through as leaves do"""
     first_volume: int
     """geometries from this number on are volumes"""
     geometry_response: NDArray[np.int64]

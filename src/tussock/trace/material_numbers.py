@@ -81,7 +81,7 @@ class MaterialNumbers:
 
 
 def _optics(material: Material) -> tuple[float, ...]:
-    """The row of a material in the table of optics: columns DIFFUSE to GLOSS."""
+    """The row of a material in the table of optics: columns DIFFUSE to LEAF."""
     return (
         material.reflectance,
         material.specular,
@@ -92,4 +92,5 @@ def _optics(material: Material) -> tuple[float, ...]:
         material.refractive_index,
         material.film,
         material.film_gloss,
+        material.leaf_transmission,
     )

@@ -36,12 +36,21 @@ def transform_of(placed: PlacedCopies, geometry: Whole, copy: Whole, ray_time: R
     row: Whole = placed.first[geometry] + copy
     steps: Whole = placed.steps[geometry]
     if steps == 1:
-        return _mixed(placed.standing, row, row, 0.0)
+        return _row(placed.standing, row)
     # Embree moves the matrix itself in a straight line between two time steps.
     place = np.float64(ray_time) * (steps - 1)
     low = min(int(place), steps - 2)
     row += low * placed.copies[geometry]
     return _mixed(placed.moving, row, row + placed.copies[geometry], place - low)
+
+
+@inline_kernel
+def _row(table: Array, p: Whole) -> Transform:
+    return Transform(
+        np.float64(table[p, 0]), np.float64(table[p, 1]), np.float64(table[p, 2]), np.float64(table[p, 3]),
+        np.float64(table[p, 4]), np.float64(table[p, 5]), np.float64(table[p, 6]), np.float64(table[p, 7]),
+        np.float64(table[p, 8]), np.float64(table[p, 9]), np.float64(table[p, 10]), np.float64(table[p, 11]),
+    )  # fmt: skip
 
 
 @inline_kernel

@@ -31,6 +31,9 @@ class Triangles(NamedTuple):
     """address of float32 coordinates (n, 3)"""
     indices: NDArray[np.uint64]
     """address of uint32 corners (m, 3)"""
+    corners: NDArray[np.uint64]
+    """address of float32 coordinates (m, 9), triangle by triangle: found with one look where the other two take four; 0 for
+    shapes that are too large to be kept twice"""
 
 
 class Corners(NamedTuple):
@@ -65,13 +68,15 @@ class Meeting(NamedTuple):
 @inline_kernel
 def corners_of(triangles: Triangles, geometry: Whole, primitive: Whole) -> Corners:
     """A triangle of a geometry, in the geometry's own coordinates."""
-    vertices, indices = triangles.vertices[geometry], triangles.indices[geometry]
-    at = 3 * np.int64(primitive)
-    a, b, c = (
-        3 * np.int64(uint32_at(indices, at)),
-        3 * np.int64(uint32_at(indices, at + 1)),
-        3 * np.int64(uint32_at(indices, at + 2)),
-    )
+    vertices, a = triangles.corners[geometry], 9 * np.int64(primitive)
+    b, c = a + 3, a + 6
+    if vertices == 0:
+        vertices, indices, at = triangles.vertices[geometry], triangles.indices[geometry], 3 * np.int64(primitive)
+        a, b, c = (
+            3 * np.int64(uint32_at(indices, at)),
+            3 * np.int64(uint32_at(indices, at + 1)),
+            3 * np.int64(uint32_at(indices, at + 2)),
+        )
     return Corners(
         np.float64(float32_at(vertices, a)), np.float64(float32_at(vertices, a + 1)),
         np.float64(float32_at(vertices, a + 2)), np.float64(float32_at(vertices, b)),

@@ -33,7 +33,7 @@ from tussock.scene.wind import Wind
 from tussock.shown import Shown
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.embree import BufferType, Device, Geometry, GeometryType, RawScene
-from tussock.trace.hit_tables import FILM, GLOSS, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
+from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
@@ -50,6 +50,7 @@ __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 SEEN_BY_ALL = 0xFFFFFFFF
 _ONE_PLACE = 1e6
 """[m] from the tracer's zero, where single precision has steps of 6 cm: what stands further off is elsewhere"""
+_TWICE_UP_TO = 2_000_000  # triangles of a shape whose corners are kept a second time, 36 bytes each
 _COMPACT_FROM = 5_000_000
 """triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
 _TIP_STEP = 0.02
@@ -121,6 +122,8 @@ class World(Shown):
         """and as they were before any was laid down"""
         self.laid_by: object | None = None
         """who lays plants down at present"""
+        self._corners: dict[int, NDArray[np.float32]] = {}
+        """their corners, by the same keys, shape (m, 3, 3)"""
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
@@ -396,6 +399,21 @@ class World(Shown):
                 found[row] = (self._meshes.get(-thing.id) or self._meshes[id(thing.mesh)]).addresses[kind]
         return found
 
+    def _corner_addresses(self, things: list[SceneObject | PlacedVolumes]) -> NDArray[np.uint64]:
+        """Where the corners of each thing's triangles lie in memory, 0 for volumes and for what is too large."""
+        found = np.zeros(len(things), np.uint64)
+        for row, thing in enumerate(things):
+            if isinstance(thing, SceneObject) and len(thing.mesh.triangles) <= _TWICE_UP_TO:
+                key = -thing.id if -thing.id in self._meshes else id(thing.mesh)
+                if key not in self._corners:
+                    baked = key == -thing.id
+                    vertices, triangles = (
+                        self.baked_mesh(thing) if baked else (shared_vertices(thing.mesh), thing.mesh.triangles)
+                    )
+                    self._corners[key] = np.ascontiguousarray(vertices[triangles], np.float32)
+                found[row] = self._corners[key].ctypes.data
+        return found
+
     def _tables(
         self, movers: list[SceneObject], rows: list[tuple[int, int, int]], moving: NDArray[np.float32]
     ) -> HitTables:
@@ -414,7 +432,11 @@ class World(Shown):
                 self._transforms,
                 moving,
             ),
-            triangles=Triangles(self._addresses(things, BufferType.VERTEX), self._addresses(things, BufferType.INDEX)),
+            triangles=Triangles(
+                self._addresses(things, BufferType.VERTEX),
+                self._addresses(things, BufferType.INDEX),
+                self._corner_addresses(things),
+            ),
             primitives=self._numbers.primitives,
             optics=optics,
             material_label=np.array(
@@ -422,6 +444,7 @@ class World(Shown):
             ),
             shines=bool(optics[:, [SPECULAR, RETRO, FILM]].any()),
             bends=bool(optics[:, [MIRROR, TRANSMISSION, GLOSS]].any()),
+            leaves=bool(optics[:, LEAF].any()),
             first_volume=len(self.objects),
             geometry_response=self._response_starts,
             geometry_bit=np.array([self._bits.get(thing.id, 0) for thing in things], np.uint32),

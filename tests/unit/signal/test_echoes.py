@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tussock.signal.compact import COMPACT, SINGLE, Gathered, Peaks, compact_echo, gather, single_peaks
 from tussock.signal.echoes import ECHOES, Echoes, LaneHits, PulseHits, Resolution, find_echoes
-from tussock.signal.waveform import NODES, pulse_sigma_m, sample_waveform
+from tussock.signal.waveform import NODE, NODES, VALUE, pulse_sigma_m, sample_waveform
 
 f = np.float32
 SIGMA = 0.3
@@ -18,7 +18,7 @@ SIGMA = 0.3
 def room_for(count: int) -> PulseHits:
     return PulseHits(
         np.zeros(count, f), np.zeros(count, f), np.zeros(count, np.int32), np.zeros(count, np.uint64),
-        *(np.zeros(NODES, f) for _ in range(4)),
+        np.zeros(4 * NODES, f),
     )  # fmt: skip
 
 
@@ -197,22 +197,23 @@ def test_pulses_of_one_echo_have_their_peak_by_newtons_steps(count: int, share: 
 def test_the_pulse_is_half_as_high_half_its_width_away() -> None:
     sigma = pulse_sigma_m(5.0)
     half_width = 5e-9 * 299_792_458.0 / 2 / 2
-    hits = room_for(1)
-    hits.nodes[:2] = 10.0, 10.0 + half_width
-    sample_waveform(np.array([10.0], f), np.array([0.8], f), 0, 1, f(1 / sigma), hits)
-    np.testing.assert_allclose(hits.values[:2], [0.8, 0.4], rtol=1e-4)
+    samples = np.zeros(4 * NODES, f)
+    samples[NODE : NODE + 2] = 10.0, 10.0 + half_width
+    sample_waveform(np.array([10.0], f), np.array([0.8], f), 0, 1, f(1 / sigma), samples)
+    np.testing.assert_allclose(samples[VALUE : VALUE + 2], [0.8, 0.4], rtol=1e-4)
 
 
 def test_slope_and_curvature_are_those_of_the_samples() -> None:
     rng = np.random.default_rng(2)
     paths, energies = 10 + rng.random(12), rng.random(12)
-    hits, h = room_for(12), 1e-3
-    hits.nodes[:] = np.linspace(9.5, 11.5, NODES)
-    sample_waveform(paths.astype(f), energies.astype(f), 0, 12, f(1 / SIGMA), hits)
-    before, here, after = (waveform(paths, energies, hits.nodes + d) for d in (-h, 0.0, h))
-    np.testing.assert_allclose(hits.values, here, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(hits.slopes, SIGMA * (after - before) / (2 * h), rtol=1e-2, atol=1e-3)
-    np.testing.assert_allclose(hits.curves, SIGMA**2 * (after - 2 * here + before) / h**2, rtol=1e-2, atol=1e-2)
+    samples, h = np.zeros((4, NODES), f), 1e-3
+    samples[0] = np.linspace(9.5, 11.5, NODES)
+    sample_waveform(paths.astype(f), energies.astype(f), 0, 12, f(1 / SIGMA), samples.reshape(-1))
+    nodes, values, slopes, curves = samples
+    before, here, after = (waveform(paths, energies, nodes + d) for d in (-h, 0.0, h))
+    np.testing.assert_allclose(values, here, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(slopes, SIGMA * (after - before) / (2 * h), rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(curves, SIGMA**2 * (after - 2 * here + before) / h**2, rtol=1e-2, atol=1e-2)
 
 
 def test_of_equal_hits_the_first_counts() -> None:

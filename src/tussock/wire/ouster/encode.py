@@ -6,7 +6,8 @@ return is 0, as is one that does not fit the field.
 
 Reflectivity: 100 for a white wall met head-on, and in proportion up to 255 (the device's own scale above 100, for
 retro-reflectors, is not linear). Signal: photons in proportion to intensity / range², 2000 for a white wall at 10 m, a
-scale of ours. Near infrared, which is sunlight, is 0. The footer's checksum is 0, as firmware before 3.2 leaves it.
+scale of ours. Near infrared: photons of sunlight, 4000 for a white wall that faces the sun, a scale of ours too; 0 where
+a frame has no row for a pixel (keep misses to have the sky's). The footer's checksum is 0, as firmware before 3.2 leaves it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ WHITE = 100.0
 """reflectivity of a white wall met head-on"""
 SIGNAL_AT_1_M = 200_000.0
 """photons of a white wall at 1 m"""
+NEAR_INFRARED_WHITE = 4000.0
+"""photons of sunlight from a white wall that faces the sun"""
 _SKIP = 255
 _TYPE_LIDAR = 1
 
@@ -62,6 +65,10 @@ class _Layout(NamedTuple):
     reflectivity_on: int
     signal_at: int
     signal_on: int
+    near_at: int
+    near_step: int
+    """photons a unit of the field"""
+    near_most: int
     offset_mm: float
     """from the axis to the start of the beam"""
 
@@ -71,12 +78,13 @@ def _layout(profile: Profile, lasers: int, per_packet: int, offset_mm: float) ->
         one, two = profile.field(name), profile.field(f"{name}2")
         return -1 if one is None else one.at, 0 if one is None or two is None else two.at - one.at
 
-    reach = profile.field("RANGE")
-    assert reach is not None
+    reach, near = profile.field("RANGE"), profile.field("NEAR_IR")
+    assert reach is not None and near is not None
     return _Layout(
         lasers, per_packet, profile.size(lasers, per_packet), profile.header + profile.column_header,
         profile.column(lasers), profile.pixel, *places("RANGE"), reach.bits > 16, reach.step,
-        (1 << reach.bits) - 1, *places("REFLECTIVITY"), *places("SIGNAL"), offset_mm,
+        (1 << reach.bits) - 1, *places("REFLECTIVITY"), *places("SIGNAL"), near.at, near.step,
+        (1 << near.bits) - 1, offset_mm,
     )  # fmt: skip
 
 
@@ -117,7 +125,9 @@ class OusterEncoder:
             )  # fmt: skip
         payloads = np.zeros((unit.columns // unit.columns_per_packet, self._layout.packet), np.uint8)
         times = self._put_headers(payloads, number)
-        returned = _Returned(frame.pulse, frame.return_kind, frame.range, frame.intensity, frame.signal)
+        returned = _Returned(
+            frame.pulse, frame.return_kind, frame.range, frame.intensity, frame.signal, frame.near_infrared
+        )
         written = _place(self._layout, self._slots, returned, self._photons, payloads.reshape(-1))
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
@@ -203,6 +213,7 @@ class _Returned(NamedTuple):
     """[m]"""
     intensity: Any
     signal: Any
+    near: Any
 
 
 @loop_kernel
@@ -211,16 +222,13 @@ def _place(layout: Any, slots: Any, returned: _Returned, photons_a_signal: Any, 
 
     The photons of a return are its signal's; where that is not known, those that its intensity has at its range.
     """
-    pulse, kind, reach, intensity, signal = returned
+    pulse, kind, reach, intensity, signal, near = returned
     written = 0
     per_step = np.float32(1000.0 / layout.step_mm)
     offset = np.float32(layout.offset_mm / layout.step_mm + 0.5)
     first, column = np.int64(0), np.int64(-1)  # the first pulse of the column that the last return was of, and where
     for i in range(len(pulse)):
         slot = np.int64(slots[kind[i]])
-        if slot == _SKIP:
-            continue
-        written += 1
         laser = np.int64(pulse[i]) - first
         if column < 0 or laser < 0 or laser >= layout.pixels:
             number = np.int64(pulse[i]) // layout.pixels
@@ -228,11 +236,20 @@ def _place(layout: Any, slots: Any, returned: _Returned, photons_a_signal: Any, 
             laser = np.int64(pulse[i]) - first
             packet = number // layout.columns
             column = packet * layout.packet + layout.first + (number - packet * layout.columns) * layout.column
+        at = column + laser * layout.pixel
+        if near[i] > np.float32(0.0):  # not NaN; a pixel without return has it too
+            photons = np.int64(near[i] * np.float32(NEAR_INFRARED_WHITE) + np.float32(0.5)) // layout.near_step
+            photons = min(photons, layout.near_most)
+            payloads[at + layout.near_at] = photons & 0xFF
+            if layout.near_most > 0xFF:
+                payloads[at + layout.near_at + 1] = photons >> 8
+        if slot == _SKIP:
+            continue
+        written += 1
         metres = reach[i]
         steps = np.int64(metres * per_step + offset)
         if steps < 1 or steps > layout.most:
             continue
-        at = column + laser * layout.pixel
         where = at + layout.range_at + slot * layout.range_on
         payloads[where] = steps & 0xFF
         payloads[where + 1] = (steps >> 8) & 0xFF
