@@ -4,7 +4,8 @@ A surface may be mirror, glass, and a little of both. Each part goes on as a ray
 `bounces` surfaces or carries next to nothing. What such a ray meets is one more hit of its pulse, at the whole
 optical path. Light passes every mirror and pane twice, out and back, so a surface that turns or passes the
 share s leaves s² of the energy; one that turns it back inside, totally, leaves all. What a leaf lets through is spread as
-well (`tussock.signal.leaves`): its ray ends where next to nothing would find back.
+well (`tussock.signal.leaves`): its ray ends where next to nothing would find back. One sub-ray in four goes through leaves
+for all of them: what is behind a leaf is a small part of its echo.
 
 Waiting rays stand in a stack and are traced in packets like all others.
 """
@@ -36,7 +37,9 @@ __all__ = [
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DIM = np.float32(1 / 64)  # nor is one behind a leaf of which less finds back
 _DEPTH = 256
-_NUMBERS = 17
+_NUMBERS = 18
+_ONE_IN = 4  # sub-rays that goes through leaves, where there are enough
+_ENOUGH = 16
 
 
 class Travel(NamedTuple):
@@ -52,6 +55,8 @@ class Travel(NamedTuple):
     """what it is in"""
     leaf: Real
     """[m] path to the first leaf that it came through, 0 for none: from there on its light is spread"""
+    stands_for: Real
+    """what all sub-rays carry over what those carry that go through leaves; 0: it goes through none"""
 
 
 @kernel
@@ -83,9 +88,30 @@ def _through_leaves(scanning: Scanning) -> bool:
 
 
 @inline_kernel
-def anything_goes_on(scanning: Scanning, packet: Packet, lanes: int) -> bool:
-    """Whether any of the first ``lanes`` met a mirror, glass or a leaf."""
-    optics, through, found = scanning.around.tables.optics, _through_leaves(scanning), False
+def _goes_through(rays: int, k: int) -> bool:
+    """Whether sub-ray ``k`` of ``rays`` goes through leaves."""
+    return rays < _ENOUGH or k % _ONE_IN == 0
+
+
+@inline_kernel
+def _stands_for(scanning: Scanning, k: int) -> Real:
+    """`Travel.stands_for` of sub-ray ``k``."""
+    weights, mine, all_of_them = scanning.firing.weights, np.float32(0.0), np.float32(0.0)
+    if not (_through_leaves(scanning) and _goes_through(len(weights), k)):
+        return np.float32(0.0)
+    for i in range(len(weights)):
+        all_of_them += weights[i]
+        mine += weights[i] if _goes_through(len(weights), i) else np.float32(0.0)
+    return all_of_them / mine
+
+
+@inline_kernel
+def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> bool:
+    """Whether sub-ray ``k`` of any of the first ``lanes`` met a mirror, glass or a leaf that it goes on from."""
+    optics, found = scanning.around.tables.optics, False
+    through = _through_leaves(scanning) and _goes_through(len(scanning.firing.weights), k)
+    if not (through or scanning.around.tables.bends):
+        return False
     for l in range(lanes):
         material = packet.materials[l]
         if material >= 0:
@@ -97,11 +123,13 @@ def anything_goes_on(scanning: Scanning, packet: Packet, lanes: int) -> bool:
 
 
 @loop_kernel
-def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
-    """Follow the rays of a traced and scattered packet until none is left; the packet is used for them."""
+def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int) -> None:
+    """Follow sub-ray ``k`` of a traced and scattered packet until nothing is left of it; the packet is used for that."""
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
-    start = Travel(np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media, np.float32(0.0))
+    start = Travel(
+        np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media, np.float32(0.0), _stands_for(scanning, k)
+    )
     count = 0
     for l in range(lanes):
         if packet.materials[l] >= 0:
@@ -126,6 +154,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
                 path = travel.path + hit.distance * travel.media.inner
                 share = scratch.weights[waiting.owners[l]] * travel.energy
                 if travel.leaf > np.float32(0.0):
+                    share *= travel.stands_for
                     share *= share_behind_leaf(path - travel.leaf, _spot_at(scanning, travel.leaf))
                 back = share * returned_energy(around, receiving, ray, hit, path)
                 if back > np.float32(0.0):
@@ -154,7 +183,7 @@ def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real)
     share = _turned(optics, ray, hit)
     left = travel.energy * share * share
     path = travel.path + hit.distance * travel.media.inner
-    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, travel.leaf)
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, travel.leaf, travel.stands_for)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -168,9 +197,9 @@ def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range:
     path, bounces = travel.path + hit.distance * before.inner, travel.bounces + np.float32(1.0)
     if passed:
         left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
-        onwards = Travel(left, path, bounces, behind, travel.leaf)
+        onwards = Travel(left, path, bounces, behind, travel.leaf, travel.stands_for)
     else:
-        onwards = Travel(travel.energy, path, bounces, before, travel.leaf)
+        onwards = Travel(travel.energy, path, bounces, before, travel.leaf, travel.stands_for)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -180,7 +209,7 @@ def let_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, scanning: Sca
     path = travel.path + hit.distance * travel.media.inner
     leaf = travel.leaf if travel.leaf > np.float32(0.0) else path
     left = travel.energy * optics[LEAF] * optics[LEAF]
-    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, leaf)
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, leaf, travel.stands_for)
     end = min(leaf + depth_of_light(left, _spot_at(scanning, leaf), _DIM), scanning.receiving.max_range)
     return _leaving(ray, hit, ray.dx, ray.dy, ray.dz, onwards, end), onwards
 
@@ -224,7 +253,7 @@ def _go_on(
         if travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION] > _FAINT and count < _DEPTH:
             _push(waiting, count, passed_through(optics, ray, hit, travel, receiving.max_range), owner)
             count += 1
-        if optics[LEAF] > np.float32(0.0) and _through_leaves(scanning) and count < _DEPTH:
+        if optics[LEAF] > np.float32(0.0) and travel.stands_for > np.float32(0.0) and count < _DEPTH:
             going = let_through(optics, ray, hit, travel, scanning)
             if going[0].far > going[0].near:
                 _push(waiting, count, going, owner)
@@ -239,6 +268,7 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
     row[6], row[7], row[8] = ray.near, ray.far, ray.time
     row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.bounces, travel.media.inner
     row[13], row[14], row[15], row[16] = travel.media.second, travel.media.third, travel.media.fourth, travel.leaf
+    row[17] = travel.stands_for
     waiting.lanes[at] = lane
 
 
@@ -249,4 +279,4 @@ def _ray_in(row: Array) -> Ray:
 
 @inline_kernel
 def _travel_in(row: Array) -> Travel:
-    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[16])
+    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[16], row[17])

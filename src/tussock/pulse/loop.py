@@ -126,8 +126,8 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
         scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
         if responds:
             respond_lanes(scanning, scratch, k, first, lanes, dual)
-        if bends and anything_goes_on(scanning, packet, lanes):
-            follow_lanes(scanning, scratch, first, lanes)
+        if bends and anything_goes_on(scanning, packet, k, lanes):
+            follow_lanes(scanning, scratch, k, first, lanes)
     used = rows_in_use(hits, rays)
     if has_weather(air):
         weather_lanes(scanning, scratch, first, lanes, used, len(slots.recording.samples) > 0)

@@ -215,7 +215,7 @@ class Waiting(NamedTuple):
     """The stack of rays still to be traced; see `tussock.pulse.follow`."""
 
     numbers: NDArray[np.float32]
-    """the numbers of `Ray` and `Travel`, shape (depth, 17)"""
+    """the numbers of `Ray` and `Travel`, shape (depth, 18)"""
     lanes: NDArray[np.int64]
     """the lane of the pulse that a ray belongs to, shape (depth,)"""
     taken: NDArray[np.float32]
