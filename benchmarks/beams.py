@@ -1,14 +1,14 @@
 """How many sub-rays a beam needs: the tables of docs/beams.md.
 
-    python benchmarks/beams.py docs/beams.md
+    python benchmarks/beams.py docs/beams.md [meadow] [shrub] [edges] [modes]
 
 First: returns a pulse and spread of the ranges against those with 256 sub-rays, for every sensor of the catalogue in three
-places: a meadow, where the spread is that of the depth below the ground's plane; a shrub; and boards with gaps before a
-wall, all edges. The spread is half of what lies between the quantiles of 16 and 84 %, one σ if ranges were normal, for a
-few pulses that pass the shrub would rule a standard deviation; of boards it is the standard deviation, for there are two
-ranges only. Pulses are always the same, so that differences are the sampling's. A number of sub-rays is enough where it
+places: a meadow, where the spread is that of the depth below the ground's plane; a shrub; and the edges of slats from 1 to
+12 cm wide, before a wall and before the sky. The spread is half of what lies between the quantiles of 16 and 84 %, one σ
+if ranges were normal, for a few pulses that pass the shrub would rule a standard deviation; of edges it is the standard
+deviation, for there are two ranges only. Pulses are always the same, so that differences are the sampling's. A number of sub-rays is enough where it
 and every larger one change both figures by less than 2 %. Then: every mode of the receiver, as `tussock validate receiver`
-has it. The page's tables are replaced, from the line that names this file on.
+has it. The page's tables are replaced, from the line that names this file on; where places are named, only their rows.
 """
 
 from __future__ import annotations
@@ -29,12 +29,20 @@ ENOUGH = 0.02
 BELOW = "<!-- from here on: python benchmarks/beams.py docs/beams.md -->"
 
 
-def boards() -> tussock.Scene:
-    """Upright boards of 30 cm, wider than any beam, with gaps of 30 cm, 12 m ahead, and a wall 4 m behind them."""
-    scene = tussock.Scene("boards")
-    places = tussock.Placements.of([[12.0, 0.6 * k, 0.0] for k in range(-8, 9)])
-    scene.add(tussock.box((0.02, 0.3, 8.0)), name="boards", placements=places)
-    scene.add(tussock.box((0.2, 30.0, 30.0)), name="wall", position=(16.1, 0, 0))
+def edges() -> tussock.Scene:
+    """Upright slats 12 m ahead, 1 to 12 cm wide, with gaps as wide; a wall 4 m behind those on the left, and the sky
+    behind those on the right. Spots are 2 to 10 cm there: some slats fill a beam, some a part of it."""
+    scene = tussock.Scene("edges")
+    widths = 0.01 * 1.25 ** np.arange(12)
+    for side in (1.0, -1.0):
+        at = 0.0
+        for number, width in enumerate(np.tile(widths, 2)):
+            slat = tussock.box((0.02, float(width), 8.0))
+            scene.add(
+                slat, name=f"slat {number} {'left' if side > 0 else 'right'}", position=(12.01, side * (at + width), 0)
+            )
+            at += 2 * width
+    scene.add(tussock.box((0.2, 15.0, 30.0)), name="wall", position=(16.1, 7.5, 0))
     return scene
 
 
@@ -51,8 +59,8 @@ def scenes() -> dict[str, tuple[tussock.World, tussock.Pose, dict]]:
             tussock.ready_pose("shrub"),
             ahead | {"azimuth_deg": fan, "elevation_deg": fan},
         ),
-        "boards": (
-            tussock.World(boards()),
+        "edges": (
+            tussock.World(edges()),
             tussock.Pose(),
             ahead | {"azimuth_deg": {"first": 8.0, "last": -8.0, "count": 1601}, "elevation_deg": [0.0, 1.3, 2.6, 3.9]},
         ),
@@ -62,7 +70,7 @@ def scenes() -> dict[str, tuple[tussock.World, tussock.Pose, dict]]:
 def spread(place: str, frame: Frame) -> float:
     """[m]; in a meadow of the ranges below the plane at the height of its ground."""
     ranges = frame.range.astype(float)
-    if place == "boards":
+    if place == "edges":
         return float(ranges.std())
     if place == "meadow":
         ranges -= 2.0 / np.maximum(-np.sin(frame.elevation.astype(float)), 1e-3)
@@ -100,13 +108,17 @@ def enough(found: dict[int, tuple]) -> int:
     return next(rays for rays in COUNTS if all(off[more] < ENOUGH for more in COUNTS if more >= rays))
 
 
-def of_beams() -> Iterator[str]:
-    """The table of beams and places, line by line."""
+def of_beams(wanted: set[str], before: dict[tuple[str, str], str]) -> Iterator[str]:
+    """The table of beams and places, line by line; rows of places that are not wanted are those of before."""
     places = scenes()
     yield "| sensors | place | " + " | ".join(str(rays) for rays in COUNTS) + " | enough |"
     yield "|---|---|" + "---:|" * (len(COUNTS) + 1)
     for name, names in kinds().items():
         for place, (world, pose, pattern) in places.items():
+            if place not in wanted:
+                if figures_before := before.get((name, place)):
+                    yield f"| {', '.join(names)} | {place} | {figures_before}"
+                continue
             found = figures(name, place, world, pose, pattern)
             if not found[COUNTS[-1]][0]:
                 continue  # nothing of it is within reach
@@ -128,9 +140,13 @@ def of_modes() -> Iterator[str]:
 
 
 def main() -> None:
-    page = Path(sys.argv[1])
-    kept = page.read_text(encoding="utf-8").partition(BELOW)[0]
-    lines = [BELOW, "", "## Beams and places", "", *told(of_beams()), "", "## Modes", "", *told(of_modes())]
+    page, wanted = Path(sys.argv[1]), set(sys.argv[2:]) or {"meadow", "shrub", "edges", "modes"}
+    kept, _, tables = page.read_text(encoding="utf-8").partition(BELOW)
+    rows = [line for line in tables.splitlines() if line.startswith("| ")]
+    cells = [line.removeprefix("| ").split(" | ", 2) for line in rows]
+    before = {(name, place): figures for names, place, figures in cells for name in names.split(", ")}
+    modes = told(of_modes()) if "modes" in wanted else tables.partition("## Modes\n\n")[2].rstrip("\n").splitlines()
+    lines = [BELOW, "", "## Beams and places", "", *told(of_beams(wanted, before)), "", "## Modes", "", *modes]
     page.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 
 
