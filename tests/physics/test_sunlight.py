@@ -99,6 +99,6 @@ def test_packets_carry_it(packets: str, mode: str) -> None:
     got = wire.fields["NEAR_IR"].T.reshape(-1).astype(float)
     step = 16 if packets == "ouster-rng15" else 1
     assert np.abs(got - counts).max() < step + 1
-    assert len(np.unique(got)) >= 4  # sun and shade on two materials, and the sky
+    assert len(np.unique(got)) >= 3  # ground, wall and sky
     bright = frame.near_infrared.max()
     assert bright == pytest.approx(0.9 * (np.cos(np.deg2rad(20)) * np.cos(np.deg2rad(35)) + SKY / 2), rel=1e-4)
