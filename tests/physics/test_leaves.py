@@ -119,7 +119,12 @@ def test_nothing_finds_back_from_far_behind() -> None:
 
 
 def test_who_looks_at_hits_or_along_a_line_sees_no_light_through_leaves() -> None:
-    for changes in ({"receiver.model": "hits"}, {"beam.divergence_horizontal_mrad": 0.0}, {"receiver.max_bounces": 0}):
+    for changes in (
+        {"receiver.model": "hits"},
+        {"beam.divergence_horizontal_mrad": 0.0},
+        {"receiver.max_bounces": 0},
+        {"beam.rays": 1},
+    ):
         assert energy(scan(stack(1), beam(**changes))) == 0.0
 
 

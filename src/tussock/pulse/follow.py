@@ -4,8 +4,8 @@ A surface may be mirror, glass, and a little of both. Each part goes on as a ray
 `bounces` surfaces or carries next to nothing. What such a ray meets is one more hit of its pulse, at the whole
 optical path. Light passes every mirror and pane twice, out and back, so a surface that turns or passes the
 share s leaves s² of the energy; one that turns it back inside, totally, leaves all. What a leaf lets through is spread as
-well (`tussock.signal.leaves`): its ray ends where next to nothing would find back. One sub-ray in four goes through leaves
-for all of them: what is behind a leaf is a small part of its echo.
+well (`tussock.signal.leaves`): its ray ends where next to nothing would find back. One sub-ray in sixteen goes through
+leaves for all of them: what is behind a leaf is a small part of its echo.
 
 Waiting rays stand in a stack and are traced in packets like all others.
 """
@@ -38,8 +38,7 @@ _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DIM = np.float32(1 / 64)  # nor is one behind a leaf of which less finds back
 _DEPTH = 256
 _NUMBERS = 18
-_ONE_IN = 4  # sub-rays that goes through leaves, where there are enough
-_ENOUGH = 16
+_ONE_IN = 16  # sub-rays goes through leaves
 
 
 class Travel(NamedTuple):
@@ -83,25 +82,25 @@ def may_go_on(scanning: Scanning) -> bool:
 @inline_kernel
 def _through_leaves(scanning: Scanning) -> bool:
     """Whether light goes on through leaves: it has no place in a beam without width, nor among hits one by one."""
-    wide = bool(scanning.firing.half_width > np.float32(0.0))
+    wide = bool(scanning.firing.half_width > np.float32(0.0)) and len(scanning.firing.weights) > 1
     return scanning.around.tables.leaves and scanning.receiving.echoes and wide
 
 
 @inline_kernel
-def _goes_through(rays: int, k: int) -> bool:
-    """Whether sub-ray ``k`` of ``rays`` goes through leaves."""
-    return rays < _ENOUGH or k % _ONE_IN == 0
+def _goes_through(k: int) -> bool:
+    """Whether sub-ray ``k`` goes through leaves."""
+    return k % _ONE_IN == 0
 
 
 @inline_kernel
 def _stands_for(scanning: Scanning, k: int) -> Real:
     """`Travel.stands_for` of sub-ray ``k``."""
     weights, mine, all_of_them = scanning.firing.weights, np.float32(0.0), np.float32(0.0)
-    if not (_through_leaves(scanning) and _goes_through(len(weights), k)):
+    if not (_through_leaves(scanning) and _goes_through(k)):
         return np.float32(0.0)
     for i in range(len(weights)):
         all_of_them += weights[i]
-        mine += weights[i] if _goes_through(len(weights), i) else np.float32(0.0)
+        mine += weights[i] if _goes_through(i) else np.float32(0.0)
     return all_of_them / mine
 
 
@@ -109,7 +108,7 @@ def _stands_for(scanning: Scanning, k: int) -> Real:
 def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> bool:
     """Whether sub-ray ``k`` of any of the first ``lanes`` met a mirror, glass or a leaf that it goes on from."""
     optics, found = scanning.around.tables.optics, False
-    through = _through_leaves(scanning) and _goes_through(len(scanning.firing.weights), k)
+    through = _through_leaves(scanning) and _goes_through(k)
     if not (through or scanning.around.tables.bends):
         return False
     for l in range(lanes):
