@@ -62,7 +62,7 @@ def scenes() -> dict[str, tuple[tussock.World, tussock.Pose, dict]]:
         "edges": (
             tussock.World(edges()),
             tussock.Pose(),
-            ahead | {"azimuth_deg": {"first": 8.0, "last": -8.0, "count": 1601}, "elevation_deg": [0.0, 1.3, 2.6, 3.9]},
+            ahead | {"azimuth_deg": {"first": 8.0, "last": -8.0, "count": 801}, "elevation_deg": [0.0, 1.3, 2.6, 3.9]},
         ),
     }
 
