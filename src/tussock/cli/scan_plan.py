@@ -17,9 +17,9 @@ from tussock.files.formats import save_frame
 from tussock.files.truth_table import save_truth_table
 from tussock.frames.frame import Frame
 from tussock.frames.join import join_frames
+from tussock.ground.below import depth_below_ground
 from tussock.poses import Pose, Trajectory
 from tussock.runs import Run
-from tussock.scene.below_ground import depth_below_ground
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import SUN, checked_on, frames_between, scan

@@ -9,8 +9,8 @@ import pytest
 
 from tussock.files.formats import load_frame
 from tussock.frames.join import join_frames
+from tussock.ground.below import depth_below_ground
 from tussock.poses import Pose, Trajectory
-from tussock.scene.below_ground import depth_below_ground
 from tussock.scene.primitives import box, ground, plane
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
