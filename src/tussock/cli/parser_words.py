@@ -28,6 +28,6 @@ def in_our_form(error: Any) -> str:
         return str(error.format_message())
     mistake = mistakes()[0]
     rule = _RULES.get(mistake["type"]) or mistake["msg"].replace("Input should be", "must be")
-    option = max(about.opts, key=len) if about.opts[0].startswith("-") else about.human_readable_name
+    option = max(about.opts, key=len) if about.opts[0].startswith("-") else about.name
     command = f" {error.ctx.info_name}" if error.ctx is not None else ""
     return str(InputError.of(option, rule, mistake["input"], f"see tussock{command} --help"))

@@ -27,7 +27,7 @@ from tussock.scene.sizes import between, chance, positive, whole
 __all__ = ["brightness_image", "geotiff_terrain", "image_terrain", "mask_image", "noise_terrain"]
 
 
-_MOST_HILLS = 20_000_000  # 640 MB while they are drawn
+_MOST_HILLS = 5_000_000  # some 350 MB while they are sampled
 
 
 def noise_terrain(

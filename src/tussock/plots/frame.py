@@ -104,6 +104,10 @@ LABEL_COLORS: dict[str, str] = {
     "trail": "#c7a06a",
     "deadwood": "#9c8872",
     "animal": "#ff8a66",
+    "rain": "#4f8fd0",
+    "snow": "#e9f3fb",
+    "fog": "#b7c2cc",
+    "dust": "#d8b98c",
 }
 """the colour of every label, the same in every picture"""
 SPARE_COLORS = ("#e05c8a", "#7fb7be", "#d3f8e2", "#e4c1f9", "#f694c1", "#ede7b1", "#a9def9", "#ffb5a7")
