@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -74,5 +75,12 @@ def test_a_seed_is_a_whole_number_of_64_bits() -> None:
 
 
 def test_nothing_samples_from_numpy() -> None:
+    """Examples in docstrings may: they are no part of what a seed makes."""
     package = Path(tussock.__file__).parent
-    assert [file for file in package.rglob("*.py") if "np.random" in file.read_text(encoding="utf-8")] == []
+    assert [file for file in package.rglob("*.py") if "np.random" in _code(file)] == []
+
+
+def _code(file: Path) -> str:
+    """What stands in a file without its docstrings and comments."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return " ".join(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute))

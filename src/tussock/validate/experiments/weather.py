@@ -22,6 +22,7 @@ from tussock.frames.frame import Frame
 from tussock.listening import sensitivity_of
 from tussock.plots.report_figures import BLUE, GREY, ORANGE, plotting
 from tussock.poses import Pose
+from tussock.sampler import Sampler
 from tussock.scene.material import Material
 from tussock.scene.primitives import box, cylinder, plane
 from tussock.scene.scene import Scene
@@ -138,7 +139,7 @@ def of_drops(trial: Trial, kind: str, rate: float) -> tuple[list[Criterion], tup
 
 def every_drop(law: SizeLaw, device: Sensor, pulses: int, seed: int) -> NDArray[np.float64]:
     """Distances [m] of the drops that are seen, out of all drops in the beams of so many pulses."""
-    rng = np.random.default_rng(seed)
+    rng = Sampler("every drop", seed)
     receiver, beam = device.receiver, device.beam
     near, far = max(receiver.min_range_m, receiver.overlap_m[0]), 10.0
     wide, high = (2 * side for side in beam.half_sizes)
@@ -146,12 +147,13 @@ def every_drop(law: SizeLaw, device: Sensor, pulses: int, seed: int) -> NDArray[
     end = fill * (leaves + wide * far) * (leaves + high * far)
     found = []
     for part in np.array_split(np.arange(pulses), max(pulses // 50_000, 1)):
-        count = rng.poisson(len(part) * law.number * end * (far - near))
+        expected = len(part) * law.number * end * (far - near)  # so many that Poisson's law is the normal one
+        count = max(round(expected + math.sqrt(expected) * float(rng.standard_normal(1)[0])), 0)
         r = rng.uniform(near, far, count)
         area = fill * (leaves + wide * r) * (leaves + high * r)
         inside = rng.uniform(0, end, count) < area
         r, area = r[inside], area[inside]
-        d = rng.exponential(1 / law.slope, len(r)) * 1e-3
+        d = -np.log1p(-rng.uniform(0, 1, len(r))) / law.slope * 1e-3  # inverse CDF of the exponential law
         low, all_of_it = receiver.overlap_m
         sees = np.clip((r - low) / (all_of_it - low), 0, 1) * np.exp(-2 * law.extinction * r)
         scale, exponent = sensitivity_of(device)
