@@ -161,3 +161,22 @@ def test_the_table_of_drops_is_mies() -> None:
         found.append(float(np.mean((np.abs(s1) ** 2 + np.abs(s2) ** 2) / (2 * x * x))))
     weights = d * d * np.exp(-rain_law(10.0).slope * d)
     assert float(np.average(found, weights=weights)) == pytest.approx(DROP_REFLECTIVITY[1550.0], rel=0.35)
+
+
+def test_rain_over_plants_whose_leaves_light_goes_through() -> None:
+    """Lanes whose pulse met nothing behind a leaf have no range there, and none is asked for."""
+    scene = tussock.Scene("meadow")
+    scene.add(tussock.plane((40, 40), material=tussock.SURFACES["soil"]), name="ground", label="terrain")
+    tile = tussock.grass_tile(size=2.0, blades=150, height=0.6)
+    x, y = np.meshgrid(np.arange(-9.0, 10.0, 2.0), np.arange(-9.0, 10.0, 2.0))
+    places = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)
+    scene.add(tile, label="grass", placements=tussock.Placements.of(places))
+    sensor, pose = tussock.load_sensor("vlp-16"), tussock.Pose.at(0, 0, 1.5)
+    dry = tussock.scan(scene, sensor, pose)
+    scene.weather = Weather(rain_mm_h=10)
+    for seed in range(3):
+        wet = tussock.scan(scene, sensor, pose, seed=seed)
+        grass = [np.isin(frame.label, scene.labels["grass"]) for frame in (dry, wet)]
+        assert 0.2 * grass[0].sum() < grass[1].sum() <= 1.05 * grass[0].sum()
+        assert np.isfinite(wet.range).all()
+        assert wet.range.max() < 60

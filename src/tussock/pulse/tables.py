@@ -296,7 +296,7 @@ def new_hits(rays: int, extra: int) -> Hits:
     """Room for one hit a sub-ray and ``extra`` hits of rays that went on, in every lane."""
     rows = rays + extra
     return Hits(
-        np.empty((rows, LANES), np.float32),
+        np.zeros((rows, LANES), np.float32),
         np.zeros((rows, LANES), np.float32),
         np.zeros((3, rows, LANES), np.uint32),
         np.full(LANES, rays),

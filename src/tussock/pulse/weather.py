@@ -76,7 +76,8 @@ def weather_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int, 
     if len(air.laws) > 0:
         for k in range(used):
             for l in range(LANES):
-                hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
+                if hits.energies[k, l] > _ZERO:  # a lane that has no such hit has no range there either
+                    hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
         if scanning.receiving.echoes:
             for l in range(lanes):
                 _meet_drops(scanning, hits, first + l, l, used)
