@@ -14,10 +14,9 @@ and ``echo_width``, NaN where there is none.
 from __future__ import annotations
 
 import json
-import struct
 from datetime import date
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from tussock.extras import load_extra
 from tussock.files import wave_packets
 from tussock.files.contents import FIELD_TYPES, Contents
 from tussock.files.file_format import Beside, Format, has_waveforms
-from tussock.limits import check_memory
+from tussock.files.las_checks import check_before_reading
 
 __all__ = ["LAS", "LAZ", "asprs_classes"]
 
@@ -115,11 +114,9 @@ def save_compressed(contents: Contents, path: Path) -> None:
 def load(path: Path) -> Contents:
     laspy = load_extra("laspy", extra="las", purpose="a LAS file")
     with path.open("rb") as file:
-        head = file.read(375)
-        _check_header(head, path.stat().st_size)
-        _check_layers(file, head, path.stat().st_size)
-        file.seek(0)
         try:
+            check_before_reading(file, path.stat().st_size)
+            file.seek(0)
             cloud = laspy.read(file)
         except BaseException as error:
             if type(error).__name__ == "PanicException":  # the decompressor's own, which is no Exception
@@ -145,66 +142,6 @@ def load(path: Path) -> Contents:
     about = json.loads(document).get("meta", {}).get("waveforms")
     waveforms = about and wave_packets.read_packets(cloud, path, about["pulse_fwhm_ns"], about["noise"])
     return Contents(fields, document, waveforms or None)
-
-
-def _check_header(head: bytes, size: int) -> None:
-    """Refuse counts that the file cannot hold: laspy would believe them, and read for ever or fill the memory."""
-    if head[:4] != b"LASF" or len(head) < 227:
-        raise InputError("does not start with a LAS header; it is cut or not a LAS file")
-    header_size, start, records = struct.unpack_from("<HII", head, 94)
-    kind, width, points = struct.unpack_from("<BHI", head, 104)
-    extended_start, extended = 0, 0
-    if head[25] >= 4 and len(head) == 375:
-        extended_start, extended, points = struct.unpack_from("<QIQ", head, 235)
-    compressed = bool(kind & 0x80)
-    if compressed:
-        check_memory(points * (width + 8 * 3), size)  # the coordinates come as doubles too
-    plain = 0 if compressed else points * width
-    if header_size + 54 * records > start or extended_start + 60 * extended > size or start + plain > size:
-        raise InputError("its header says more than the file holds; it was cut or is damaged")
-
-
-_LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}
-"""of the items that points are made of in LASzip's layered chunks: point, colour, colour and near infrared, wave packet"""
-_BYTES = 14
-"""the item of extra bytes, a layer each"""
-
-
-def _check_layers(file: IO[bytes], head: bytes, size: int) -> None:
-    """Refuse layers of compressed points that are longer than the file: the decompressor takes memory for them first.
-
-    A layered chunk is its first point as it is, its number of points, the length of every layer, and the layers.
-    """
-    header_size, start, records = struct.unpack_from("<HII", head, 94)
-    width = struct.unpack_from("<H", head, 105)[0]
-    layers, at = 0, header_size
-    for _ in range(records):
-        file.seek(at)
-        record = file.read(54)
-        if len(record) < 54:
-            return
-        number, length = struct.unpack_from("<HH", record, 18)
-        if record[2:16] == b"laszip encoded" and number == 22204:
-            body = file.read(length)
-            if len(body) < 34 or struct.unpack_from("<H", body)[0] != 3:
-                return  # not in layers
-            items = list(struct.iter_unpack("<HHH", body[34 : 34 + 6 * struct.unpack_from("<H", body, 32)[0]]))
-            if not all(kind in _LAYERS or kind == _BYTES for kind, _, _ in items):
-                return
-            layers = sum(width if kind == _BYTES else _LAYERS[kind] for kind, width, _ in items)
-        at += 54 + length
-    file.seek(start)
-    place = file.read(8)
-    table = struct.unpack("<q", place)[0] if len(place) == 8 else 0
-    at = start + 8
-    while layers and at < min(table, size):
-        file.seek(at + width)
-        lengths = file.read(4 + 4 * layers)
-        if len(lengths) < 4 + 4 * layers:
-            return
-        at += width + 4 + 4 * layers + sum(struct.unpack_from(f"<{layers}I", lengths, 4))
-        if at > size:
-            raise InputError("its compressed points are longer than the file; it was cut or is damaged")
 
 
 LAS = Format(
