@@ -6,6 +6,7 @@ from tussock.air.clouds import DustTrail as DustTrail
 from tussock.air.clouds import FogBank as FogBank
 from tussock.air.weather import Change as Change
 from tussock.air.weather import Fog as Fog
+from tussock.air.weather import Shower as Shower
 from tussock.air.weather import Weather as Weather
 from tussock.air.weather import parse_weather as parse_weather
 from tussock.blender.load import Blend as Blend

@@ -11,13 +11,29 @@ from tussock.signal.range_walk import leading_edge
 from tussock.signal.signal_to_noise import Target, sensitivity
 from tussock.signal.waveform import pulse_sigma_m
 
-__all__ = ["listening_of", "ratio_of", "sensitivity_of", "spread_of"]
+__all__ = ["listening_of", "near_end_of", "ratio_of", "sensitivity_of", "spread_of"]
 
 
 def sensitivity_of(sensor: Sensor) -> tuple[float, float]:
     """s₀ and n of the sensor's signal-to-noise ratio s₀·E·(1 m/r)ⁿ; (0, 2) where its sheet says nothing of it."""
     targets = tuple(Target(t.reflectivity, t.distance_m, t.probability) for t in sensor.receiver.detects)
     return sensitivity(targets, sensor.receiver.threshold_snr) if targets else (0.0, 2.0)
+
+
+def near_end_of(sensor: Sensor) -> float:
+    """r₁ [m]: up to there the receiver is so much less sensitive that `receiver.near_reflectivity` is just seen.
+
+    What comes back from near by is so strong that receivers are built to take it back: their optics are out of focus
+    there, so that most of a near spot's image misses the detector ("geometrical compression", Harms, Lahmann and
+    Weitkamp 1978, Appl. Opt. 17, 1131-1135), and their gain or threshold changes with the time since the shot
+    (sensitivity time control). Both make up for the 1/rⁿ of the signal, so what is left of it nearer than r₁ is (r/r₁)ⁿ,
+
+        s₀·ρ/r₁ⁿ = T,
+
+    ρ the least reflectivity that is seen there and T the threshold; 0 where ρ is 0, or the sensitivity is not known.
+    """
+    scale, exponent = sensitivity_of(sensor)
+    return float((scale * sensor.receiver.near_reflectivity / sensor.receiver.threshold_snr) ** (1.0 / exponent))
 
 
 def ratio_of(sensor: Sensor, reflectivity: float, distance_m: float) -> float:

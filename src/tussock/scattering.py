@@ -18,7 +18,7 @@ from tussock.air.kinds import Kind
 from tussock.air.particles import Q_EXTINCTION, SizeLaw
 from tussock.air.weather import Continuum, WeatherNow
 from tussock.arrays import FloatArray
-from tussock.listening import sensitivity_of
+from tussock.listening import near_end_of, sensitivity_of
 from tussock.sensors.sensor import Sensor
 from tussock.signal.air import CLEAR, Air
 from tussock.signal.echoes import REACH
@@ -28,7 +28,8 @@ __all__ = ["Drops", "Eye", "Profile", "air_of", "drops_of", "eye_of", "profile_o
 
 _QUANTILES = 4097  # so many that the last one does not reach far beyond where drops can be seen
 _RELIEF = 128
-_PIECES, _PIECE = 24, 0.5  # the continuum near the sensor: so many pieces of half a σ
+_PIECES, _PIECE = 64, 0.75  # the continuum near the sensor: at most so many pieces, in σ
+_FAINT = 0.02  # of the most that a metre sends back: pieces end there
 _STEP = 0.025  # [m] of the tables over the path
 _MOST_MEAN = 8.0  # drops of one kind that a pulse meets on average: fainter ones are left to the continuum
 _MARGIN = 3.0  # [σ of the noise] below the threshold an echo is seen once in 700
@@ -52,6 +53,8 @@ class Eye(NamedTuple):
     last: float
     overlap: tuple[float, float]
     """[m]"""
+    near: float
+    """[m] r₁: nearer than this the receiver takes back what is strong because it is near"""
     spot: tuple[float, float, float, float]
     """as `Air.spot`"""
     wavelength_nm: float
@@ -62,8 +65,9 @@ class Eye(NamedTuple):
         return np.asarray(fill * (width + across * path) * (width + up * path))
 
     def sees(self, path: FloatArray) -> FloatArray:
-        """ξ: the share of the beam that the receiver sees."""
-        return np.clip((path - self.overlap[0]) / (self.overlap[1] - self.overlap[0]), 0.0, 1.0)
+        """ξ: the share of what comes back that the receiver sees."""
+        seen = np.clip((path - self.overlap[0]) / (self.overlap[1] - self.overlap[0]), 0.0, 1.0)
+        return np.asarray(seen * np.minimum(path / self.near, 1.0) ** self.exponent if self.near > 0 else seen)
 
     def least(self, path: FloatArray) -> FloatArray:
         """The least energy at a path, of a white wall there, that may be noticed."""
@@ -114,7 +118,7 @@ def eye_of(sensor: Sensor) -> Eye:
     return Eye(
         *sensitivity_of(sensor), receiver.threshold_snr, pulse_sigma_m(receiver.pulse_fwhm_ns),
         receiver.min_separation_m, max(receiver.min_range_m, receiver.overlap_m[0], 0.05), receiver.max_range_m, receiver.overlap_m,
-        (beam.exit_mm * 1e-3, 2 * across, 2 * up, fill), sensor.wavelength_nm,
+        near_end_of(sensor), (beam.exit_mm * 1e-3, 2 * across, 2 * up, fill), sensor.wavelength_nm,
     )  # fmt: skip
 
 
@@ -126,6 +130,8 @@ def _even_air(particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], eye: 
         extinction=np.float32(alpha),
         overlap_from=np.float32(eye.overlap[0]),
         overlap_to=np.float32(eye.overlap[1]),
+        near_to=np.float32(eye.near),
+        near_exponent=np.float32(eye.exponent),
         spot=_f4(np.array(eye.spot)),
     )
     if not echoes or not (particles or fine):
@@ -229,7 +235,8 @@ def _with_soft(air: Air, profile: Profile, eye: Eye) -> Air:
         return air
     step = float(profile.paths[1] - profile.paths[0])
     each = max(round(_PIECE * eye.sigma / step), 1)
-    pieces = min(_PIECES, len(profile.paths) // each)
+    bright = np.flatnonzero(profile.per_metre > _FAINT * profile.per_metre.max())[-1] // each + 1
+    pieces = int(min(_PIECES, bright, len(profile.paths) // each))
     energy = profile.per_metre[: pieces * each].reshape(pieces, each) * step
     weight = np.maximum(energy.sum(1), 1e-30)
     middles = (energy * profile.paths[: pieces * each].reshape(pieces, each)).sum(1) / weight

@@ -145,7 +145,7 @@ def prepare(
     moving = world.moving(start, start + span)
     around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
     receiving = _receiving(sensor, seed)._replace(media=media_around(around, poses.positions[0]))
-    now = world.weather_at(start + span / 2)
+    now = world.weather_at(start + span / 2, poses.positions[len(poses.positions) // 2] + world.origin)
     if now is not None:
         receiving = receiving._replace(extinction=np.float32(float(receiving.extinction) + now.extinction))
     air = CLEAR if now is None else air_of(now, sensor, world.origin, span)

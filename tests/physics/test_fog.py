@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 
 import tussock
 from tussock.air.weather import Weather
+from tussock.listening import near_end_of, ratio_of
 from tussock.scattering import _even_air, eye_of
 from tussock.signal.waveform import pulse_sigma_m
 
@@ -68,17 +69,30 @@ def test_a_wall_falls_by_the_way_out_and_back(visibility: float) -> None:
 
 
 def soft_waveform(
-    x: float, visibility: float, sigma: float, begin: float, overlap: tuple[float, float], end: float
+    x: float, visibility: float, sigma: float, overlap: tuple[float, float], end: float, near: float = 0.0
 ) -> float:
-    """∫ πβ·ξ(r)·e^(−2αr)/r²·exp(−(x − r)²/2σ²) dr, by quadrature."""
-    alpha, beta = np.log(20.0) / visibility, 0.046 / visibility
+    """∫ πβ·ξ(r)·e^(−2αr)/r²·exp(−(x − r)²/2σ²) dr, by quadrature; (r/near)² of what is nearer than ``near`` is left."""
+    alpha, beta, begin = np.log(20.0) / visibility, 0.046 / visibility, max(0.9, overlap[0])
 
     def part(r: float) -> float:
         seen = min(max((r - overlap[0]) / (overlap[1] - overlap[0]), 0.0), 1.0)
+        seen *= (r / near) ** 2 if r < near else 1.0
         return np.pi * beta * seen * np.exp(-2 * alpha * r) / r**2 * np.exp(-((x - r) ** 2) / (2 * sigma**2))
 
     low, high = max(begin, x - 8 * sigma), min(end, x + 8 * sigma)
-    return quad(part, low, high, limit=200, points=[p for p in overlap if low < p < high] or None)[0]
+    return quad(part, low, high, limit=200, points=[p for p in (*overlap, near) if low < p < high] or None)[0]
+
+
+def top_of(
+    visibility: float, sigma: float, overlap: tuple[float, float], end: float, near: float = 0.0
+) -> tuple[float, float]:
+    """Path and height of the peak."""
+    begin = max(0.9, overlap[0])
+    top = minimize_scalar(
+        lambda x: -soft_waveform(x, visibility, sigma, overlap, end, near),
+        bounds=(begin - sigma, begin + 6 * sigma + 3), method="bounded", options={"xatol": 1e-5},
+    )  # fmt: skip
+    return float(top.x), -float(top.fun)
 
 
 @pytest.mark.parametrize(
@@ -97,17 +111,42 @@ def test_the_false_peak_stands_where_the_integral_has_it(
     frame = tussock.scan(scene, device, seed=1)
     rows = ahead(frame, "fog", scene)
     assert len(rows) > 50
-    begin = max(0.9, overlap[0])
-
-    def below(x: float) -> float:
-        return -soft_waveform(x, visibility, sigma, begin, overlap, distance)
-
-    top = minimize_scalar(
-        below, bounds=(begin - sigma, begin + 6 * sigma + 3), method="bounded", options={"xatol": 1e-5}
-    )
+    path, high = top_of(visibility, sigma, overlap, distance)
     height = frame.intensity[rows] / frame.true_range[rows] ** 2
-    assert np.median(frame.true_range[rows]) == pytest.approx(top.x, rel=0.02)
-    assert np.median(height) == pytest.approx(-top.fun, rel=0.02)
+    assert np.median(frame.true_range[rows]) == pytest.approx(path, rel=0.02)
+    assert np.median(height) == pytest.approx(high, rel=0.02)
+
+
+@pytest.mark.parametrize(("visibility", "fwhm_ns", "least"), [(20.0, 6.0, 1e-3), (8.0, 3.0, 4e-4), (40.0, 20.0, 2e-3)])
+def test_what_the_receiver_takes_back_near_by_is_in_the_integral(
+    visibility: float, fwhm_ns: float, least: float
+) -> None:
+    device = sensor(**{"receiver.pulse_fwhm_ns": fwhm_ns, "receiver.min_range_m": 0.9, "receiver.near_reflectivity": least,
+                       "receiver.detects": "10 % at 100 m with probability 0.9"})  # fmt: skip
+    near = near_end_of(device)
+    assert ratio_of(device, least, near) == pytest.approx(device.receiver.threshold_snr), "what is just seen there"
+    scene = walls(40.0, Weather(fog={"visibility_m": visibility}))
+    frame = tussock.scan(scene, device, seed=1)
+    rows = ahead(frame, "fog", scene)
+    assert len(rows) > 100
+    path, high = top_of(visibility, pulse_sigma_m(fwhm_ns), (0.9, 1.0), 40.0, near)
+    assert np.median(frame.true_range[rows]) == pytest.approx(path, rel=0.02)
+    assert np.median(frame.intensity[rows] / frame.true_range[rows] ** 2) == pytest.approx(high, rel=0.02)
+
+
+def test_thin_fog_is_not_a_return_and_thick_fog_is() -> None:
+    """As sensors are known to: haze goes unnoticed, and in dense fog there is a ring of it around the sensor."""
+    device, scene = tussock.load_sensor("vlp-16"), tussock.Scene("nothing")
+    scene.add(tussock.box((1, 1, 1)), name="stone", position=(60, 0, 0))
+
+    def share(visibility: float, **more: object) -> float:
+        foggy = scene.with_weather(Weather(fog={"visibility_m": visibility}))
+        frame = tussock.scan(foggy, device.with_(**more), seed=1)
+        return float((frame.label == scene.labels["fog"]).sum() / frame.pulses)
+
+    assert share(1000.0) < 0.001
+    assert share(1000.0, **{"receiver.near_reflectivity": 0.0}) > 0.3
+    assert share(10.0) > 0.5
 
 
 def test_the_false_peak_is_cut_off_by_what_stands_in_it() -> None:

@@ -7,6 +7,10 @@
 
 Rates and visibilities change in straight lines from one time to the next (of fog its extinction does). Everything in it
 acts on the LIDARs and the cameras of the scene alike.
+
+Fog banks and clouds of dust are where they are, and rays go through them. Rain and snow are as they are where the sensor
+is: showers are hundreds of metres wide, and single drops are seen within a few. So a shower changes what a sensor meets
+when it drives into it or when it drifts over it, not along one beam.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from tussock.air.clouds import CloudRow, DustCloud, DustTrail, FogBank, dust_backscatter, dust_extinction
@@ -24,10 +28,10 @@ from tussock.air.fog import fog_backscatter, fog_extinction
 from tussock.air.kinds import Kind
 from tussock.air.particles import SizeLaw, rain_law, snow_law
 from tussock.errors import InputError, nearest
-from tussock.quantities import Fraction, NotNegative, Triple
+from tussock.quantities import Fraction, NotNegative, Pair, Positive, Triple
 from tussock.settings import Settings
 
-__all__ = ["Change", "Continuum", "Fog", "Weather", "WeatherNow", "parse_weather"]
+__all__ = ["Change", "Continuum", "Fog", "Shower", "Weather", "WeatherNow", "parse_weather"]
 
 RainRate = Annotated[float, Field(ge=0.0, le=300.0)]
 SnowRate = Annotated[float, Field(ge=0.0, le=50.0)]
@@ -64,6 +68,38 @@ class Change(Settings):
     dust_g_m3: DustDensity | None = None
     visibility_m: Visibility | None = None
     """of the fog; 100000 is as good as none"""
+
+
+class Shower(Settings):
+    """More rain or snow in one place: its rate falls off as exp(−d²/2·radius²) with the distance d from its middle.
+
+    >>> shower = tussock.Shower(rain_mm_h=30, radius_m=200, position_m=(500, 0), velocity_m_s=(-10, 0))
+    >>> [round(shower.share(time, (0, 0, 2)), 2) for time in (0, 50)]
+    [0.04, 1.0]
+    """
+
+    rain_mm_h: RainRate = 0.0
+    """in the middle"""
+    snow_mm_h: SnowRate = 0.0
+    """as water, in the middle"""
+    radius_m: Positive
+    """where it has fallen to 61 %"""
+    position_m: Pair
+    """x and y of its middle at the time 0"""
+    velocity_m_s: Pair | None = None
+    """along x and y; not given: it drifts as clouds of dust do"""
+
+    @model_validator(mode="after")
+    def _something_falls(self) -> Shower:
+        if self.rain_mm_h <= 0 and self.snow_mm_h <= 0:
+            raise ValueError("needs rain_mm_h or snow_mm_h above 0")
+        return self
+
+    def share(self, time: float, place: ArrayLike, air: ArrayLike = (0.0, 0.0, 0.0)) -> float:
+        """of its rate that falls at a place [m], where the air moves by ``air`` [m/s]."""
+        moves = np.asarray(air, float)[:2] if self.velocity_m_s is None else np.array(self.velocity_m_s)
+        off = np.asarray(place, float)[:2] - np.array(self.position_m) - moves * time
+        return float(np.exp(-0.5 * (off @ off) / self.radius_m**2))
 
 
 class Continuum(NamedTuple):
@@ -114,10 +150,13 @@ class Weather(Settings):
     dust_trails: tuple[DustTrail, ...] = ()
     """dust behind what drives"""
     fog_banks: tuple[FogBank, ...] = ()
+    showers: tuple[Shower, ...] = ()
+    """rain and snow that are stronger in one place"""
     changes: tuple[Change, ...] = ()
     """the weather over time; before the first of them it is as above, from time 0 on it changes towards it"""
     wind_m_s: Triple | None = None
-    """velocity of the air along x, y and z [m/s]; clouds drift with it; not given: still air"""
+    """velocity of the air along x, y and z [m/s]; clouds drift with it; not given: as the scene's wind blows 2 m above
+    the ground, still where it has none"""
     wet: Fraction | None = None
     """share of the ground that is wet; not given: as the rain says, all of it from 2 mm/h on"""
 
@@ -136,9 +175,17 @@ class Weather(Settings):
         most = max([self.rain_mm_h, *(change.rain_mm_h or 0.0 for change in self.changes)])
         return min(most / _WET_FROM, 1.0)
 
-    def at(self, time: float, trailed: Any = None) -> WeatherNow:
-        """The weather at a time [s]; ``trailed(name)`` gives the path of an object as `DustTrail.rows` takes it."""
-        rain, snow = self._over_time("rain_mm_h", time), self._over_time("snow_mm_h", time)
+    def at(
+        self, time: float, trailed: Any = None, *, place: ArrayLike = (0.0, 0.0, 0.0), wind: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> WeatherNow:
+        """The weather at a time [s] and a place [m] where the scene's wind blows by ``wind`` [m/s].
+
+        ``trailed(name)`` gives the path of an object as `DustTrail.rows` takes it.
+        """
+        air: NDArray[np.float64] = np.asarray(wind if self.wind_m_s is None else self.wind_m_s, float)
+        shares = [(shower, shower.share(time, place, air)) for shower in self.showers]
+        rain = self._over_time("rain_mm_h", time) + sum(shower.rain_mm_h * share for shower, share in shares)
+        snow = self._over_time("snow_mm_h", time) + sum(shower.snow_mm_h * share for shower, share in shares)
         laws = [rain_law(rain)] if rain >= _FAINTEST else []
         laws += [snow_law(snow, self.flake_density_g_cm3)] if snow >= _FAINTEST else []
         fine = []
@@ -149,10 +196,9 @@ class Weather(Settings):
         dust = dust_extinction(self._over_time("dust_g_m3", time), self.grain_um)
         if dust > 0:
             fine.append(Continuum(Kind.DUST, dust, dust_backscatter(dust)))
-        wind: NDArray[np.float64] = np.array(self.wind_m_s or (0.0, 0.0, 0.0))
-        clouds = [row for cloud in (*self.dust, *self.fog_banks) for row in cloud.rows(time, wind)]
+        clouds = [row for cloud in (*self.dust, *self.fog_banks) for row in cloud.rows(time, air)]
         for trail in self.dust_trails:
-            clouds += trail.rows(time, wind, None if trail.behind is None else trailed(trail.behind))
+            clouds += trail.rows(time, air, None if trail.behind is None else trailed(trail.behind))
         return WeatherNow(tuple(laws), tuple(fine), tuple(clouds))
 
     def _over_time(self, name: str, time: float) -> float:

@@ -106,7 +106,8 @@ def render(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     draw = _draw_number(camera, frame, time)
-    now = world.weather_at(start + camera.shutter.duration / 2)
+    middle = start + camera.shutter.duration / 2
+    now = world.weather_at(middle, path.pose(middle).position)
     lit = hazy(light, now)
     coloring = Coloring(
         moving.surroundings, paint_of(world), lit, viewing, Sampling(camera.samples, shadows, shadows),

@@ -69,6 +69,10 @@ class Wind(Settings):
         bearing = np.deg2rad(self.from_deg + 180.0)
         return np.array([np.sin(bearing), np.cos(bearing)])
 
+    def velocity(self, height: float) -> NDArray[np.float64]:
+        """of the mean wind at a ``height`` [m] above the ground, along x, y and z [m/s], shape (3,)"""
+        return np.append(self.towards * float(speed_at(self.speed_m_s, height)), 0.0)
+
 
 def wind_of(text: str) -> Wind:
     """The wind that a line says: ``6 m/s from 240``, ``6 m/s from 240 gusts 0.5``."""

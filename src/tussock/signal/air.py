@@ -9,7 +9,9 @@ function, and, because the law of sizes is exponential, D − D₀ has that same
 whose backscatter and extinction leave out exactly what was drawn, so the two join without a seam.
 
 A continuum of backscatter β sends back W(x) = ∫ πβ(r)·ξ(r)·e^(−2τ(r))/r²·exp(−(x − r)²/2σ²) dr, the integral over the
-pulse (Rasshofer et al. 2011); ξ, the overlap of beam and receiver, grows from 0 to 1 between two distances.
+pulse (Rasshofer et al. 2011); ξ is the share that the receiver gets of it. It has two factors: the overlap of beam and
+receiver, which grows from 0 to 1 between two distances, and what the receiver leaves of what is near, (r/r₁)ⁿ up to a
+distance r₁ (`tussock.listening.near_end_of`).
 
 A puff along a ray is again a Gaussian, so its optical depth is an error function.
 """
@@ -67,13 +69,18 @@ class Air(NamedTuple):
     overlap_from: np.float32
     """[m] where the receiver begins to see the beam, and where it sees all of it"""
     overlap_to: np.float32
+    near_to: np.float32
+    """[m] r₁: up to there the receiver leaves (r/r₁)ⁿ of what comes back; 0: it leaves all of it"""
+    near_exponent: np.float32
+    """n"""
     spot: NDArray[np.float32]
     """of the beam: its width where it leaves [m], how width and height grow [m/m], area of a spot of 1 by 1"""
 
 
 CLEAR = Air(
     np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 0, 2), np.float32), np.zeros((0, 5), np.float32),
-    np.zeros(0, np.float32), _ONE, np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, np.ones(4, np.float32),
+    np.zeros(0, np.float32), _ONE, np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO,
+    np.ones(4, np.float32),
 )  # fmt: skip
 """nothing in it"""
 
@@ -92,7 +99,10 @@ class Drop(NamedTuple):
 @inline_kernel
 def overlap(air: Air, path: Real) -> Real:
     """ξ at a path."""
-    return min(max((path - air.overlap_from) / (air.overlap_to - air.overlap_from), _ZERO), _ONE)
+    share = min(max((path - air.overlap_from) / (air.overlap_to - air.overlap_from), _ZERO), _ONE)
+    if path < air.near_to:
+        share *= exponential(air.near_exponent * logarithm(path / air.near_to))
+    return share
 
 
 @inline_kernel

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from tussock.air.kinds import AIR_LABELS
@@ -57,6 +57,8 @@ _TIP_STEP = 0.02
 """[s] between the tips of plants that are kept: on parabolas through them a sway of 5 cm at 4 Hz is off by 0.4 mm"""
 _MANY = 5000
 """plants that are worth several threads"""
+_DRIFT_HEIGHT = 2.0
+"""[m] above the ground, where the wind is taken that clouds of dust drift with"""
 _IN_PLACE = (-1, 1, 1)
 """row of a geometry that is in the tracer's coordinates already"""
 
@@ -173,10 +175,13 @@ class World(Shown):
             start += len(thing.placements)
         return scene.commit(), rows, np.concatenate(blocks)
 
-    def weather_at(self, time: float) -> WeatherNow | None:
-        """What is in the air at a time [s]; None: nothing."""
-        now = None if self.weather is None else self.weather.at(time, self._trailed)
-        return None if now is None or now.clear else now
+    def weather_at(self, time: float, place: ArrayLike = (0.0, 0.0, 0.0)) -> WeatherNow | None:
+        """What is in the air at a time [s] around a place [m]; None: nothing."""
+        if self.weather is None:
+            return None
+        wind = (0.0, 0.0, 0.0) if self.wind is None else self.wind.velocity(_DRIFT_HEIGHT)
+        now = self.weather.at(time, self._trailed, place=place, wind=wind)
+        return None if now.clear else now
 
     def _trailed(self, name: str) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, NDArray[np.bool_]]]:
         """Where a moving object is at some times; and at which of them that is known."""

@@ -74,6 +74,9 @@ def test_wrong_words(text: str, complaint: str) -> None:
         ({"dust_trails": [{"behind": "x", "every_s": 0.01, "lasts_s": 600}]}, "at most 4096 puffs"),
         ({"changes": [{"time_s": 5}, {"time_s": 4}]}, "must rise"),
         ({"wet": 2}, "wet"),
+        ({"showers": [{"radius_m": 100, "position_m": [0, 0]}]}, "needs rain_mm_h or snow_mm_h above 0"),
+        ({"showers": [{"rain_mm_h": 5, "radius_m": 0, "position_m": [0, 0]}]}, "radius_m"),
+        ({"showers": [{"rain_mm_h": 500, "radius_m": 10, "position_m": [0, 0]}]}, "rain_mm_h"),
     ],
 )
 def test_wrong_settings(given: dict, complaint: str) -> None:
@@ -86,6 +89,58 @@ def test_wrong_settings(given: dict, complaint: str) -> None:
 def test_the_overlap_of_a_receiver_rises() -> None:
     with pytest.raises(InputError, match="overlap_m"):
         tussock.load_sensor("vlp-16").with_(**{"receiver.overlap_m": (2.0, 1.0)})
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.5])
+def test_what_is_seen_near_by_is_a_share(least: float) -> None:
+    with pytest.raises(InputError, match="near_reflectivity"):
+        tussock.load_sensor("vlp-16").with_(**{"receiver.near_reflectivity": least})
+
+
+def test_a_shower_is_where_it_is_and_moves() -> None:
+    shower = tussock.Shower(rain_mm_h=30, radius_m=100, position_m=(300, 0), velocity_m_s=(-10, 0))
+    weather = Weather(rain_mm_h=1, showers=(shower,))
+
+    def rate(time: float, place: tuple[float, float, float]) -> float:
+        return (weather.at(time, place=place).particles[0].slope / 4.1) ** (-1 / 0.21)
+
+    assert rate(0, (300, 0, 2)) == pytest.approx(31)
+    assert rate(30, (0, 0, 0)) == pytest.approx(31)
+    assert rate(0, (300, 100, 2)) == pytest.approx(1 + 30 * np.exp(-0.5))
+    assert rate(0, (-700, 0, 2)) == pytest.approx(1)
+    free = Weather(showers=(shower.model_copy(update={"velocity_m_s": None}),), wind_m_s=(0, 5, 0))
+    assert free.at(20, place=(300, 100, 0)).extinction == pytest.approx(free.at(0, place=(300, 0, 0)).extinction)
+
+
+def test_sensors_and_cameras_meet_the_shower_that_they_are_in() -> None:
+    scene = tussock.Scene()
+    scene.add(tussock.box((1, 400, 40)), name="wall", label="wall", position=(60, 0, 0))
+    scene.weather = Weather(showers=({"rain_mm_h": 60, "radius_m": 20, "position_m": (0, 150)},), wet=0)
+    world, sensor = tussock.World(scene), tussock.load_sensor("vlp-16")
+    counts = [
+        int((tussock.scan(world, sensor, tussock.Pose.at(0, y, 1)).label == scene.labels["rain"]).sum())
+        for y in (0, 150)
+    ]
+    assert counts[0] == 0 < 100 < counts[1]
+    camera = tussock.Camera(width=24, height=16, samples=1)
+    shown = [tussock.render(world, camera, tussock.Pose.at(0, y, 1)).light for y in (0, 150)]
+    assert not np.allclose(shown[0], shown[1])
+
+
+def test_clouds_drift_with_the_wind_of_the_scene() -> None:
+    """As the air moves 2 m above grassland, ln(2/0.03)/ln(10/0.03) of the speed at 10 m; the weather's own word wins."""
+    scene = tussock.Scene()
+    scene.add(tussock.box((1, 1, 1)), name="stone")
+    puff = tussock.DustCloud(puff_m=1, position_m=(10, 0, 1), density_g_m3=2)
+    scene.weather, scene.wind = Weather(dust=(puff,)), tussock.Wind(speed_m_s=6, from_deg=270)
+    now = tussock.World(scene).weather_at(3.0)
+    assert now is not None
+    moved = 3 * 6 * np.log(2 / 0.03) / np.log(10 / 0.03)
+    np.testing.assert_allclose(now.clouds[0].centre, [10 + moved, 0, 1], atol=1e-9)
+    scene.weather = Weather(dust=(puff,), wind_m_s=(0, 1, 0))
+    now = tussock.World(scene).weather_at(3.0)
+    assert now is not None
+    np.testing.assert_allclose(now.clouds[0].centre, [10, 3, 1], atol=1e-9)
 
 
 def test_a_trail_needs_something_that_moves() -> None:
