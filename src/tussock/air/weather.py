@@ -31,7 +31,9 @@ from tussock.errors import InputError, nearest
 from tussock.quantities import Fraction, NotNegative, Pair, Positive, Triple
 from tussock.settings import Settings
 
-__all__ = ["Change", "Continuum", "Fog", "Shower", "Weather", "WeatherNow", "parse_weather"]
+__all__ = [
+    "Change", "Continuum", "Fog", "RainRate", "Shower", "SnowRate", "Visibility", "Weather", "WeatherNow", "parse_weather",
+]  # fmt: skip
 
 RainRate = Annotated[float, Field(ge=0.0, le=300.0)]
 SnowRate = Annotated[float, Field(ge=0.0, le=50.0)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,9 +19,6 @@ from tussock.rigs.rig import MountedCamera, MountedLidar, Rig, load_rig
 from tussock.sensors.sensor import Sensor
 
 __all__ = ["Made", "make_item"]
-
-_KOSCHMIEDER = math.log(20.0)
-"""extinction × visibility, for a contrast of 5 % (the meteorological optical range)"""
 
 
 class Made(NamedTuple):
@@ -47,13 +43,13 @@ class Made(NamedTuple):
 def make_item(plan: Plan, index: int, shelf: Shelf) -> Made:
     """Set the item up; its frames are made when `Made.moments` is gone through."""
     item = plan.item(index)
-    ready = shelf.world(plan, item.world)
+    ready = shelf.world(plan, item.world, item.weather)
     table, path = plan.sensors[item.sensor], plan.paths[item.path]
-    visibility = _visibility(plan, item, ready)
     rig = _rig(table, ready)
     seconds = plan.start_s + plan.frames / rig.rate_hz + rig.reach + 1.0
     body = ready.path(kind=path.kind, speed=path.speed_m_s, height=table.height_m, seconds=seconds)
-    rig = _in_fog(replace(rig, body=body), visibility)
+    rig = replace(rig, body=body)
+    weather = ready.world.weather
     about = {
         "item": item.name,
         "index": item.number,
@@ -62,7 +58,7 @@ def make_item(plan: Plan, index: int, shelf: Shelf) -> Made:
         "scene": ready.scene_name,
         "sensor": table.word,
         "path": path.word,
-        "fog_visibility_m": visibility,
+        "weather": None if weather is None else weather.model_dump(mode="json", exclude_unset=True),
         "rate_hz": rig.rate_hz,
         "lidars": {one.name: _pose(one.mount) for one in rig.lidars},
         "cameras": {one.name: {**_pose(one.mount), **_camera(one)} for one in rig.cameras},
@@ -78,12 +74,6 @@ def item_seed(seed: int, index: int) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _visibility(plan: Plan, item: Item, ready: Ready) -> float | None:
-    if plan.weather:
-        return plan.weather[item.weather].fog_visibility_m
-    return None if ready.site is None else ready.site.choices.get("visibility_m")
-
-
 def _rig(table: SensorTable, ready: Ready) -> Rig:
     light = Light() if ready.site is None else Light(**ready.site.light)
     nowhere = Trajectory.standing(Pose())
@@ -93,14 +83,6 @@ def _rig(table: SensorTable, ready: Ready) -> Rig:
     lidar = MountedLidar("lidar", table.sensor)
     cameras = [] if table.camera is None else [MountedCamera("camera", table.camera)]
     return Rig(nowhere, [lidar], cameras, rate_hz=1.0 / table.sensor.frame_period, light=light, name=table.word)
-
-
-def _in_fog(rig: Rig, visibility: float | None) -> Rig:
-    if visibility is None:
-        return rig
-    settings = {"receiver.extinction_per_m": _KOSCHMIEDER / visibility}
-    lidars = [replace(one, sensor=one.sensor.with_(**settings)) for one in rig.lidars]
-    return replace(rig, lidars=lidars, light=rig.light.changed(visibility_m=visibility))
 
 
 def _pose(pose: Pose) -> dict[str, Any]:

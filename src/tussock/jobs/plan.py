@@ -19,7 +19,7 @@
 
     [[weather]]                        # leave it out: as each world was sampled
     name = "fog80"
-    fog_visibility_m = 80
+    fog_visibility_m = 80              # or rain_mm_h, snow_mm_h
 
     [output]
     layout = "parquet"                 # parquet, webdataset or kitti
@@ -38,11 +38,11 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from tussock.air.weather import Fog, RainRate, SnowRate, Visibility, Weather
 from tussock.cameras.camera import Camera
 from tussock.errors import InputError
 from tussock.jobs.truth import LABEL_SCHEMES
 from tussock.limits import read_bytes
-from tussock.quantities import Positive
 from tussock.reach import refuse_special
 from tussock.rigs.rig import load_rig
 from tussock.scene_files.scene_file import is_scene_file
@@ -110,9 +110,21 @@ class PathTable(Settings):
 
 
 class WeatherTable(Settings):
+    """What is in the air; nothing given: clear."""
+
     name: Name
-    fog_visibility_m: Positive | None = None
-    """None: clear air"""
+    fog_visibility_m: Visibility | None = None
+    rain_mm_h: RainRate = 0.0
+    snow_mm_h: SnowRate = 0.0
+    """as water"""
+
+    @property
+    def weather(self) -> Weather | None:
+        """None: clear air"""
+        if self.fog_visibility_m is None and not self.rain_mm_h and not self.snow_mm_h:
+            return None
+        fog = None if self.fog_visibility_m is None else Fog(visibility_m=self.fog_visibility_m)
+        return Weather(rain_mm_h=self.rain_mm_h, snow_mm_h=self.snow_mm_h, fog=fog)
 
 
 class Output(Settings):

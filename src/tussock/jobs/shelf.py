@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from tussock.jobs.plan import Plan
 from tussock.poses import Pose, Trajectory
-from tussock.scene.scene import Scene
 from tussock.scene_files.scene_file import is_scene_file, load_scene
 from tussock.scenes.ready import ready_pose, ready_scene
 from tussock.trace.world import World
@@ -48,24 +47,29 @@ class Shelf:
 
     def __init__(self, limit: int = 2 << 30) -> None:
         self._limit = limit
-        self._kept: OrderedDict[tuple[str, int], Ready] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int, int], Ready] = OrderedDict()
 
-    def world(self, plan: Plan, number: int) -> Ready:
-        key = (plan.digest, number)
+    def world(self, plan: Plan, number: int, weather: int = 0) -> Ready:
+        """World ``number`` of a plan, in the plan's weather of that number where it has any, else in its own."""
+        key = (plan.digest, number, weather)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        ready = _built(plan, number)
+        ready = _built(plan, number, weather)
         self._kept[key] = ready
         while len(self._kept) > 1 and sum(one.bytes for one in self._kept.values()) > self._limit:
             self._kept.popitem(last=False)
         return ready
 
 
-def _built(plan: Plan, number: int) -> Ready:
+def _built(plan: Plan, number: int, weather: int) -> Ready:
+    site: Site | None = None
     if plan.recipe is not None:
         site = build_site(plan.recipe, number, plan.seed)
-        return Ready(World(site.scene), site, site.scene.name)
-    name = plan.worlds.scenes[number]
-    scene: Scene = load_scene(Path(name)) if is_scene_file(name) else ready_scene(name)
-    return Ready(World(scene), None, name)
+        name, scene = site.scene.name, site.scene
+    else:
+        name = plan.worlds.scenes[number]
+        scene = load_scene(Path(name)) if is_scene_file(name) else ready_scene(name)
+    if plan.weather:
+        scene = scene.with_weather(plan.weather[weather].weather)
+    return Ready(World(scene), site, name)

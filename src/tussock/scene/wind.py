@@ -69,8 +69,9 @@ class Wind(Settings):
         bearing = np.deg2rad(self.from_deg + 180.0)
         return np.array([np.sin(bearing), np.cos(bearing)])
 
-    def velocity(self, height: float) -> NDArray[np.float64]:
-        """of the mean wind at a ``height`` [m] above the ground, along x, y and z [m/s], shape (3,)"""
+    def velocity(self, height: float = 2.0) -> NDArray[np.float64]:
+        """of the mean wind at a ``height`` [m] above the ground, along x, y and z [m/s], shape (3,); what clouds of dust
+        drift with is that at 2 m"""
         return np.append(self.towards * float(speed_at(self.speed_m_s, height)), 0.0)
 
 

@@ -57,8 +57,6 @@ _TIP_STEP = 0.02
 """[s] between the tips of plants that are kept: on parabolas through them a sway of 5 cm at 4 Hz is off by 0.4 mm"""
 _MANY = 5000
 """plants that are worth several threads"""
-_DRIFT_HEIGHT = 2.0
-"""[m] above the ground, where the wind is taken that clouds of dust drift with"""
 _IN_PLACE = (-1, 1, 1)
 """row of a geometry that is in the tracer's coordinates already"""
 
@@ -179,7 +177,7 @@ class World(Shown):
         """What is in the air at a time [s] around a place [m]; None: nothing."""
         if self.weather is None:
             return None
-        wind = (0.0, 0.0, 0.0) if self.wind is None else self.wind.velocity(_DRIFT_HEIGHT)
+        wind = (0.0, 0.0, 0.0) if self.wind is None else self.wind.velocity()
         now = self.weather.at(time, self._trailed, place=place, wind=wind)
         return None if now.clear else now
 

@@ -48,6 +48,10 @@ def choices_of(recipe: Recipe, number: int, seed: int) -> dict[str, Any]:
     chosen["driving"] = chosen["driving"] and chosen["vehicles"] > 0
     if weather == "fog":
         chosen["visibility_m"] = s.between("visibility", recipe.fog_visibility_m)
+    if weather == "rain":
+        chosen["rain_mm_h"] = s.between("rain", recipe.rain_mm_h)
+    if weather == "snow":
+        chosen["snow_mm_h"] = s.between("snow", recipe.snow_mm_h)
     return chosen
 
 

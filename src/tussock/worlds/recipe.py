@@ -7,7 +7,7 @@
     slope_deg = [0, 12]
     density = [0.6, 1.2]             # times what the biome says
     people = [0, 2]
-    weather = { clear = 3, fog = 1 }
+    weather = { clear = 3, fog = 1, rain = 1 }
 
 A pair is [least, most], sampled evenly; a table holds weights. Biomes of one's own stand under ``[own.NAME]`` in the
 form of the shipped ones. What is not given has the default below.
@@ -26,7 +26,7 @@ from tussock.worlds.species import Season
 
 __all__ = ["WEATHERS", "Recipe", "load_recipe"]
 
-WEATHERS = ("clear", "fog")
+WEATHERS = ("clear", "fog", "rain", "snow")
 Count = Annotated[int, Field(ge=0, le=100)]
 Angle = Annotated[float, Field(ge=-360.0, le=360.0)]
 
@@ -63,8 +63,11 @@ class Recipe(Settings):
     vehicles: tuple[Count, Count] = (0, 1)
     driving: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     """probability that the first vehicle drives beside the trail; the others are parked"""
-    weather: Weights = Field(default_factory=lambda: {"clear": 4.0, "fog": 1.0})
+    weather: Weights = Field(default_factory=lambda: {"clear": 4.0, "fog": 1.0, "rain": 1.0})
     fog_visibility_m: Span = (30.0, 200.0)
+    rain_mm_h: Span = (1.0, 25.0)
+    snow_mm_h: Span = (0.2, 4.0)
+    """as water"""
     sun_elevation_deg: tuple[Angle, Angle] = (10.0, 60.0)
     sun_azimuth_deg: tuple[Angle, Angle] = (0.0, 360.0)
     clouds: Span = (0.0, 0.9)
@@ -82,6 +85,8 @@ class Recipe(Settings):
             check_span(name, getattr(self, name))
         for name in ("vehicles", "fog_visibility_m", "sun_elevation_deg", "sun_azimuth_deg"):
             check_span(name, getattr(self, name))
+        check_span("rain_mm_h", self.rain_mm_h, 300.0)
+        check_span("snow_mm_h", self.snow_mm_h, 50.0)
         if self.side_m[0] < 20.0:
             raise ValueError("side_m must be at least 20 m")
         if self.trail_width_m[0] < 0.5:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tussock.air.weather import Fog, Weather
 from tussock.ground.height_field import HeightField
 from tussock.ground.zones import Circle
 from tussock.poses import Pose, Trajectory
@@ -46,10 +47,8 @@ class Site:
 
     @property
     def light(self) -> dict[str, float]:
-        """Settings of `tussock.Light`: where the sun stands, clouds, and the visibility of fog"""
-        chosen = self.choices
-        light = {key: chosen[key] for key in ("sun_elevation_deg", "sun_azimuth_deg", "clouds")}
-        return light | ({"visibility_m": chosen["visibility_m"]} if chosen["weather"] == "fog" else {})
+        """Settings of `tussock.Light`: where the sun stands, and clouds; haze is the weather's, which the scene has"""
+        return {key: self.choices[key] for key in ("sun_elevation_deg", "sun_azimuth_deg", "clouds")}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -69,6 +68,14 @@ class Site:
         return Trajectory.standing(Pose.at(x, y, z, yaw=float(np.arctan2(ahead[1], ahead[0]))))
 
 
+def _weather_of(chosen: dict[str, Any]) -> Weather | None:
+    """The weather that was sampled; None where the air is clear."""
+    given: dict[str, Any] = {key: chosen[key] for key in ("rain_mm_h", "snow_mm_h") if key in chosen}
+    if "visibility_m" in chosen:
+        given["fog"] = Fog(visibility_m=chosen["visibility_m"])
+    return Weather(**given) if given else None
+
+
 def build_site(recipe: Recipe, number: int, seed: int = 0) -> Site:
     """World ``number`` of a recipe and a seed: the same whoever builds it, alone or among others.
 
@@ -80,6 +87,7 @@ def build_site(recipe: Recipe, number: int, seed: int = 0) -> Site:
     route = Route.sampled(samples, side)
     ground, water = ground_of(chosen, biome, route, samples)
     scene = Scene(f"{recipe.name}-{number:06d}")
+    scene.weather = _weather_of(chosen)
     scene.add(floor_mesh(ground, water, chosen, biome, route, samples), name="ground", label="terrain")
 
     parked = [

@@ -20,10 +20,12 @@ from tussock.errors import InputError, OutputError
 from tussock.jobs.check import check_dataset
 from tussock.jobs.engines import Outcome, dask_engine, here, make_and_store
 from tussock.jobs.ledger import Ledger, _Sorted, read_manifest, write_receipt
+from tussock.jobs.making import make_item
 from tussock.jobs.plan import Plan, load_plan
 from tussock.jobs.run import run_plan
 from tussock.jobs.shelf import Shelf
 from tussock.jobs.store import Store, Stored
+from tussock.scene.labels import LABELS
 
 SMALL = """
 seed = 4
@@ -67,6 +69,17 @@ def test_items_are_numbered_without_one_another(plan_file: Path) -> None:
     assert plan.digest != load_plan(plan_file).digest
     with pytest.raises(InputError, match="item"):
         plan.item(12)
+
+
+def test_items_are_in_the_weather_of_their_plan(plan_file: Path) -> None:
+    plan = load_plan(plan_file).changed(weather=[{"name": "dry"}, {"name": "wet", "rain_mm_h": 80.0}])
+    shelf = Shelf()
+    dry, wet = (make_item(plan, index, shelf) for index in (0, 1))
+    assert dry.about["weather"] is None
+    assert wet.about["weather"]["rain_mm_h"] == 80.0
+    of_dry, of_wet = (next(made.moments(1)).frames["lidar"] for made in (dry, wet))
+    assert not (of_dry.label == LABELS["rain"]).any()
+    assert (of_wet.label == LABELS["rain"]).any()
 
 
 def test_a_run_a_check_and_a_second_run(plan_file: Path, tmp_path: Path) -> None:

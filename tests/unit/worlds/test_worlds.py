@@ -142,3 +142,16 @@ def test_biomes_of_ones_own(tmp_path: Path) -> None:
         biome_named("scrubb")
     with pytest.raises(InputError, match="world number"):
         build_site(Recipe(), -1)
+
+
+def test_the_sampled_weather_is_the_scenes() -> None:
+    """In the air of the scene itself, so that LIDARs, cameras and saved files have it alike."""
+    for word, key in (("fog", "visibility_m"), ("rain", "rain_mm_h"), ("snow", "snow_mm_h")):
+        recipe = Recipe(side_m=(20, 20), biomes={"meadow": 1}, weather={word: 1})
+        site = build_site(recipe, 3, 5)
+        weather = site.scene.weather
+        assert weather is not None
+        found = weather.fog.visibility_m if word == "fog" and weather.fog else getattr(weather, key, None)
+        assert found == site.choices[key]
+        assert "visibility_m" not in site.light
+    assert build_site(Recipe(side_m=(20, 20), weather={"clear": 1}), 3, 5).scene.weather is None
