@@ -8,24 +8,46 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
 
 from tussock.errors import InputError
 from tussock.limits import check_room
 
-__all__ = ["cores", "resolve_threads", "run_on_threads"]
+__all__ = ["Stopped", "cores", "resolve_threads", "run_on_threads", "stopped_by"]
 
 _lock = threading.Lock()
+_asked = threading.local()
+"""``stop``: the event that ends this thread's work early"""
 _pool: ThreadPoolExecutor | None = None
 _pool_size = 0
 _known: set[int] = set()
 """kernels that have run: their code is in memory"""
 _CODE_MIB = 1024
 """of addresses while code is compiled, or taken from the cache; where they end, the compiler ends the process"""
+
+
+class Stopped(Exception):
+    """Nobody waits for this work any more."""
+
+
+@contextmanager
+def stopped_by(event: threading.Event) -> Iterator[None]:
+    """Within the block, kernels that this thread runs end with `Stopped` soon after ``event`` is set.
+
+    >>> nobody_waits = threading.Event()
+    >>> with stopped_by(nobody_waits):
+    ...     run_on_threads(lambda worker, workers: None, 1)
+    """
+    before = getattr(_asked, "stop", None)
+    _asked.stop = event
+    try:
+        yield
+    finally:
+        _asked.stop = before
 
 
 def cores() -> int:
@@ -58,12 +80,15 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
         _known.add(id(kernel))
     workers = threads * pieces
     stop = threading.Event()
+    asked: threading.Event | None = getattr(_asked, "stop", None)
+    if asked is not None and asked.is_set():
+        raise Stopped
     waiting = count(threads)  # the next piece; taking it is one step of the interpreter
 
     def work(worker: int) -> None:
         while worker < workers:
             kernel(worker, workers, *args)
-            if stop.is_set():
+            if stop.is_set() or (asked is not None and asked.is_set()):
                 return
             worker = next(waiting)
 
@@ -95,6 +120,8 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
         _wait_for(others)
     for other in others:
         other.result()
+    if asked is not None and asked.is_set():
+        raise Stopped
 
 
 def _wait_for(others: list[Future[None]]) -> None:

@@ -9,8 +9,10 @@ the scene are drawn nearest first, as many triangles as a browser takes: big pla
 
 from __future__ import annotations
 
+import threading
+import time as clock
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +20,16 @@ from numpy.typing import NDArray
 from tussock.errors import InputError, nearest
 from tussock.frames.frame import Frame
 from tussock.page_server import open_page_server
-from tussock.plots.frame import LABEL_COLORS, SCALES, SPARE_COLORS
+from tussock.plots.legend_html import legend_html
+from tussock.plots.point_colors import POINT_COLORS, PointColor, paint_points
 from tussock.poses import Pose
-from tussock.scene.labels import LABELS
 from tussock.scene.scene import Scene, SceneObject
 
-__all__ = ["ViewColor", "Viewer", "point_colors"]
+__all__ = ["ViewColor", "Viewer"]
 
-ViewColor = Literal["range", "intensity", "height", "label", "return"]
-_COLORS = get_args(ViewColor)
-_RETURN_COLORS = ("#8a94a0", "#5aa9ff", "#ffb347", "#8fd14f", "#ff4d4d", "#b45fd6")
+ViewColor = PointColor
+_QUICKEST_S = 0.05
+"""[s] between two frames that play, at least: a browser draws no more"""
 _MOST_TRIANGLES, _MOST_OF_AN_OBJECT = 1_200_000, 400_000
 
 
@@ -50,8 +52,8 @@ class Viewer:
     ) -> None:
         if not frames:
             raise InputError("viewer: needs at least one frame")
-        if color not in _COLORS:
-            raise InputError(f"color {color!r}: no such colouring; {nearest(color, _COLORS)}")
+        if color not in POINT_COLORS:
+            raise InputError(f"color {color!r}: no such colouring; {nearest(color, POINT_COLORS)}")
         self.frames = sorted(frames, key=_start)
         self.index = 0
         """which frame is shown"""
@@ -118,15 +120,22 @@ class Viewer:
         self._zero = low if abs(low) > 1e5 else 0.0
         low, high, at = low - self._zero, high - self._zero, at - self._zero
         self._time = gui.add_slider("time [s]", min=low, max=high, step=step, initial_value=at)
-        self._color = gui.add_dropdown("colour", _COLORS, initial_value=color)
+        self._play = gui.add_checkbox("play", initial_value=False)
+        self._color = gui.add_dropdown("colour", POINT_COLORS, initial_value=color)
         self._size = gui.add_slider("point size [m]", min=0.01, max=0.3, step=0.01, initial_value=0.05)
         sensor = gui.add_checkbox("sensor", initial_value=True)
+        self._legend = gui.add_html("")
         self._about = gui.add_markdown("")
 
         @self._time.on_update
         @self._color.on_update
         def _(_: Any) -> None:
             self._show()
+
+        @self._play.on_update
+        def _(_: Any) -> None:
+            if self._play.value:
+                threading.Thread(target=self._run, name="tussock-play", daemon=True).start()
 
         @self._size.on_update
         def _(_: Any) -> None:
@@ -136,13 +145,22 @@ class Viewer:
         def _(_: Any) -> None:
             self._sensor.visible = sensor.value
 
+    def _run(self) -> None:
+        """Let time run, once around after its end, until the box is cleared or nobody looks."""
+        while self._play.value and self._server.get_clients():
+            clock.sleep(float(np.clip(self._time.step, _QUICKEST_S, 1.0)))
+            on = float(self._time.value) + float(self._time.step)
+            self._time.value = float(self._time.min) if on > self._time.max + 1e-9 else on
+
     def _show(self) -> None:
         """Draw the frame of the slider's time."""
         time = self.time
         self.index = int(np.searchsorted(self._starts, time + 1e-9, side="right")) - 1 if len(self.frames) > 1 else 0
         frame = self.frames[self.index]
         returns = frame.select(frame.hit & np.isfinite(frame.xyz).all(1))
-        colors = point_colors(returns, self._color.value)
+        painted = paint_points(returns, self._color.value)
+        colors = painted.colors
+        self._legend.content = legend_html(painted.legend)
         if len(self.frames) == 1:
             # Coloured before it is cut: the scale must not change while the slider moves.
             until = returns.time <= time + 1e-9
@@ -190,37 +208,6 @@ class Viewer:
         def _(_: Any) -> None:
             for handle in handles:
                 handle.visible = box.value
-
-
-def point_colors(returns: Frame, color: ViewColor) -> NDArray[np.uint8]:
-    """sRGB (n, 3) of returns, as in `tussock.plots.frame`."""
-    import matplotlib
-
-    if color in ("label", "return"):
-        numbers = returns.label if color == "label" else returns.return_number
-        names = {number: name for name, number in (LABELS | dict(returns.meta.get("labels") or {})).items()}
-        known, place = np.unique(numbers, return_inverse=True)
-        texts = [_label_color(names, int(n)) if color == "label" else _return_color(int(n)) for n in known]
-        table = np.array([[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in texts or ["#ffffff"]], np.uint8)
-        return table[place]
-    scale = SCALES[color]  # type: ignore[index]
-    if color == "height":
-        values = returns.world_xyz()[:, 2] if returns.trajectory is not None else returns.xyz[:, 2].astype(float)
-    else:
-        values = returns.column(color).astype(float)
-    values = np.nan_to_num(values)
-    low, high = np.percentile(values, scale.percentiles) if len(values) else (0.0, 1.0)
-    share = np.clip((values - low) / max(high - low, 1e-9), 0, 1) ** scale.gamma
-    start, end = scale.part
-    return (255 * matplotlib.colormaps[scale.colors](start + (end - start) * share)[:, :3]).astype(np.uint8)
-
-
-def _label_color(names: dict[int, str], number: int) -> str:
-    return LABEL_COLORS.get(names.get(number, ""), SPARE_COLORS[number % len(SPARE_COLORS)])
-
-
-def _return_color(number: int) -> str:
-    return _RETURN_COLORS[min(number, len(_RETURN_COLORS) - 1)]
 
 
 def _start(frame: Frame) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tussock.errors import InputError
@@ -11,7 +10,7 @@ from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan, scan_range
-from tussock.viewer import Viewer, point_colors
+from tussock.viewer import Viewer
 
 pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the web server's own libraries
@@ -50,13 +49,15 @@ def test_several_frames_are_chosen_by_time():
         viewer.stop()
 
 
-@pytest.mark.parametrize("color", ["range", "intensity", "height", "label", "return"])
-def test_colours(color):
+def test_the_legend_counts_the_points_of_the_frame():
     frame = scan(small_scene(), load_sensor("vlp-16"), Pose.at(0, 0, 2))
-    colors = point_colors(frame, color)
-    assert colors.shape == (len(frame), 3) and colors.dtype == np.uint8
-    if color == "label":
-        assert len(np.unique(colors, axis=0)) == len(np.unique(frame.label)) == 2
+    viewer = Viewer([frame], color="label", port=0)
+    try:
+        assert f"{int((frame.label == 72).sum()):,}" in viewer._legend.content
+        viewer._color.value = "range"
+        assert "gradient" in viewer._legend.content
+    finally:
+        viewer.stop()
 
 
 def test_what_it_refuses():

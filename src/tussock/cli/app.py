@@ -30,6 +30,7 @@ from tussock.cli import (
     scenes,
     sensors,
     stream,
+    studio,
     validate,
     view,
     worlds,
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 for command in (
     demo.demo, scan.scan, stream.stream, replay.replay, render.render, dataset.dataset, worlds.worlds, run.run, check.check,
-    drive.drive, view.view, sensors.sensors, bench.bench, scenes.scenes, motion.motion, pack.pack, pack.unpack,
+    drive.drive, studio.studio, view.view, sensors.sensors, bench.bench, scenes.scenes, motion.motion, pack.pack, pack.unpack,
     noise.noise, learn.learn, compare.compare, validate.validate,
 ):  # fmt: skip
     app.command(cls=dataset.DatasetCommand if command is dataset.dataset else Command)(command)

@@ -12,11 +12,11 @@ from typing import Any
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import render
 from tussock.cli.settings import parse_settings
-from tussock.cli.sources import open_pose
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
+from tussock.sources import open_pose
 from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
 from tussock.wire.live import Outlet

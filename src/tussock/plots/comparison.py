@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scores import QUANTILES, Score
 from tussock.plots.canvas import MEASURED, QUIET, SIMULATED, picture
+from tussock.plots.frame import bar_ticks
 
 __all__ = ["plot_comparison"]
 
@@ -50,7 +51,7 @@ def plot_comparison(
             axes.set_title(f"{name} · {len(pulses):,} pulses")
         box = images[1].get_position()
         bar_axes = figure.add_axes((0.93, box.y0, 0.012, images[0].get_position().y1 - box.y0))
-        bar = figure.colorbar(drawn, cax=bar_axes, label="range [m]", ticks=_ticks(low, high), format="%g")
+        bar = figure.colorbar(drawn, cax=bar_axes, label="range [m]", ticks=bar_ticks(low, high, 0.5), format="%g")
         bar.outline.set_visible(False)
         _plot_ranges(figure.add_subplot(grid[2, 0]), real, simulated, high)
         _plot_quantiles(figure.add_subplot(grid[2, 1]), score)
@@ -63,19 +64,6 @@ def _limits(*scans: MeasuredPulses) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = np.percentile(ranges, (0.5, 99))
     return float(low), float(max(high, low + 1e-3))
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers on a scale of square roots, far enough apart to be read."""
-    from matplotlib.ticker import MaxNLocator
-
-    # The scale is crowded at its upper end: a tick needs a 25th of it for itself.
-    kept: list[float] = []
-    for tick in MaxNLocator(12, steps=[1, 2, 5, 10]).tick_values(low, high):
-        room = np.sqrt(max(tick - low, 0) / (high - low))
-        if low <= tick <= high and (not kept or room - np.sqrt((kept[-1] - low) / (high - low)) > 0.04):
-            kept.append(float(tick))
-    return kept
 
 
 def _view(pulses: MeasuredPulses) -> tuple[float, float]:

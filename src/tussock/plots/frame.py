@@ -44,6 +44,8 @@ STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
 }
 WIDTH_IN, HEIGHT_IN, DPI = 13.0, 9.6, 120
+_LABEL_SHARE = 0.04
+"""of the colour bar's length that two labels are apart at least: twice the height of their letters"""
 
 
 class _Scale(NamedTuple):
@@ -339,7 +341,15 @@ def _plot_key(figure: Any, axes: Any, paint: _Paint) -> None:
     if not paint.entries:
         from matplotlib.cm import ScalarMappable
 
-        bar = figure.colorbar(ScalarMappable(**paint.drawing), cax=axes, label=paint.name)
+        ticks = bar_ticks(paint.norm.vmin, paint.norm.vmax, paint.norm.gamma)
+        bar = figure.colorbar(
+            ScalarMappable(**paint.drawing),
+            cax=axes,
+            label=paint.name,
+            ticks=ticks,
+            format=lambda value, _: f"{value:g}",
+        )
+        bar.minorticks_off()
         bar.outline.set_visible(False)
         return
     from matplotlib.lines import Line2D
@@ -351,6 +361,24 @@ def _plot_key(figure: Any, axes: Any, paint: _Paint) -> None:
         handles=dots, loc="upper left", frameon=False, borderaxespad=0, handletextpad=0.3, fontsize=9, title="label",
         alignment="left",
     )  # fmt: skip
+
+
+def bar_ticks(low: float, high: float, gamma: float) -> list[float]:
+    """Round values for a colour bar from ``low`` to ``high`` whose labels keep clear of one another.
+
+    On a bar of a gamma below 1 even steps crowd at its upper end: steps of 1, 2 and 5 are tried, and a value is left out
+    where it would stand closer than a label's height to the one before.
+    """
+    span = max(high - low, 1e-12)
+    step = 10.0 ** np.floor(np.log10(span / 6))
+    step = next((f * step for f in (1.0, 2.0, 5.0) if span / (f * step) <= 8), 10.0 * step)
+    first = np.ceil(low / step - 1e-9) * step
+    ticks: list[float] = []
+    for value in np.round(np.arange(first, high + step * 1e-9, step), 12).tolist():
+        place = ((value - low) / span) ** gamma
+        if not ticks or place - ((ticks[-1] - low) / span) ** gamma >= _LABEL_SHARE:
+            ticks.append(value)
+    return ticks
 
 
 def _title(frame: Frame) -> str:

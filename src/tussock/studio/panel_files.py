@@ -1,0 +1,116 @@
+"""Files: open what is dropped or named, save the scene and the path, the picture, and the words for all of it."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tussock.errors import InputError
+
+if TYPE_CHECKING:
+    from tussock.studio.app import Studio
+
+__all__ = ["FilesPanel"]
+
+_DROP = """
+<div style='margin:0 1em .6em 1em;padding:1em;border:1px dashed #7c8894;border-radius:.5em;text-align:center;
+font-size:.82em;opacity:.85' id='studio-drop'
+ondragover='event.preventDefault();this.style.opacity=1'
+ondrop='event.preventDefault();const input=document.querySelector("input[type=file]");
+const box=new DataTransfer();box.items.add(event.dataTransfer.files[0]);input.files=box.files;
+input.dispatchEvent(new Event("change",{bubbles:true}))'>
+drop a file here: scene, mesh, pack, frame, capture, volumes</div>
+"""
+"""hands a dropped file to the input of the button below it"""
+
+
+class FilesPanel:
+    """The tab of files. Names are of the machine that the studio runs on, relative to where it was started."""
+
+    def __init__(self, gui: Any, studio: Studio) -> None:
+        self._studio = studio
+        self._folder = tempfile.TemporaryDirectory(prefix="tussock-studio-")
+        gui.add_html(_DROP)
+        self._upload = gui.add_upload_button("choose a file")
+        self._name = gui.add_text("name or path", "", hint="A ready scene, a file, a folder of frames or a data set.")
+        self._open = gui.add_button("open")
+        with gui.add_folder("save"):
+            self._scene_path = gui.add_text("scene", "scene.toml", hint=".toml with a folder beside it, .usd or .glb")
+            self._force = gui.add_checkbox("overwrite", initial_value=False)
+            self._save = gui.add_button("save the scene")
+            self._path_path = gui.add_text("path", "path.tum")
+            self._save_path = gui.add_button("save the path")
+            self._picture = gui.add_button("picture of this view")
+        with gui.add_folder("the same by words"):
+            self._words = gui.add_html("")
+        self._listen()
+
+    def _listen(self) -> None:
+        studio = self._studio
+
+        @self._upload.on_upload
+        def _(_: Any) -> None:
+            studio.guard(lambda: self.take(self._upload.value.name, self._upload.value.content))
+
+        @self._open.on_click
+        def _(_: Any) -> None:
+            studio.guard(lambda: studio.open(str(self._name.value).strip() or "yard"))
+
+        @self._save.on_click
+        def _(_: Any) -> None:
+            studio.guard(self.save)
+
+        @self._save_path.on_click
+        def _(_: Any) -> None:
+            studio.guard(self.save_path)
+
+        @self._picture.on_click
+        def _(event: Any) -> None:
+            studio.guard(lambda: self._send_picture(event.client))
+
+    def take(self, name: str, content: bytes) -> None:
+        """Open a file that came from the page."""
+        plain = Path(name).name
+        if not plain or plain in (".", ".."):
+            raise InputError.of("file", "must have a name", name)
+        path = Path(self._folder.name) / plain
+        path.write_bytes(content)
+        self._studio.open(str(path))
+
+    def save(self) -> None:
+        path = self._studio.session.save(str(self._scene_path.value).strip(), force=bool(self._force.value))
+        self._studio.say(f"wrote {path}")
+        self.update()
+
+    def save_path(self) -> None:
+        path = self._studio.session.save_path(str(self._path_path.value).strip(), force=bool(self._force.value))
+        self._studio.say(f"wrote {path}")
+
+    def set_scene_path(self, path: str) -> None:
+        """Say where the scene is to be saved."""
+        self._scene_path.value = path
+
+    def _send_picture(self, client: Any) -> None:
+        """Give the browser what it shows, as a PNG that it saves where its owner wants."""
+        from PIL import Image
+
+        camera = client.camera
+        width = max(int(camera.image_width), 320)
+        height = max(int(camera.image_height), 200)
+        seen = client.get_render(height, width, transport_format="png", timeout=30.0)
+        file = io.BytesIO()
+        Image.fromarray(seen).save(file, "PNG")
+        client.send_file_download("studio.png", file.getvalue(), save_immediately=True)
+        self._studio.say("the picture is in your browser's downloads")
+
+    def update(self) -> None:
+        """Show the words for what is asked."""
+        session = self._studio.session
+        command, program = session.said(path=str(self._path_path.value))
+        note = f"<div style='color:#ffc46b'>{escape(session.unsaid)}</div>" if session.unsaid else ""
+        box = "white-space:pre-wrap;word-break:break-word;background:#00000040;padding:.6em;border-radius:.4em"
+        blocks = "".join(f"<pre style='{box}'>{escape(text)}</pre>" for text in (command, program) if text)
+        self._words.content = f"<div id='studio-words' style='margin:0 1em;font-size:.78em'>{note}{blocks}</div>"

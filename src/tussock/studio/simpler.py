@@ -1,0 +1,163 @@
+"""A shape of fewer triangles, for the eye: what is one surface is made coarser, what is many small parts is thinned.
+
+A tree's leaves and a tile's blades are thousands of small surfaces that hang together by nothing. Each becomes a card, a
+kite as long as the part and of its area; where there are more parts than room, some are chosen, and these are enlarged so
+that the area stays what it was (Cook, Halstead, Planck and Ryu, "Stochastic simplification of aggregate detail",
+SIGGRAPH 2007). A large surface (a trunk, a wall, the ground) keeps its form: its corners are joined in the cells of a grid
+(Rossignac and Borrel, "Multi-resolution 3D approximations for rendering complex scenes", 1993).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.scene.mesh import Mesh
+
+__all__ = ["Surface", "simpler"]
+
+_SMALL = 128
+"""triangles of a part that a card may stand for"""
+_TOO_MANY = 3_000_000
+"""triangles from which a shape is not taken apart any more: it would take longer than it is looked at"""
+_LONGEST, _WIDEST = 2.5, 12.0
+"""how much longer and wider a card becomes at most"""
+_BLADE = 6.0
+"""length over width from which a part is a blade, which may become wider, but no longer"""
+
+
+class Surface(NamedTuple):
+    """Triangles of one material."""
+
+    vertices: NDArray[np.float32]
+    """[m], the shape's own coordinates, shape (n, 3)"""
+    triangles: NDArray[np.uint32]
+    """shape (m, 3)"""
+    material: int
+    """index into the mesh's materials"""
+
+
+def simpler(mesh: Mesh, most: int) -> list[Surface]:
+    """The shape in about ``most`` triangles, one surface a material."""
+    vertices = np.asarray(mesh.vertices, np.float32)
+    triangles, owner = mesh.triangles.astype(np.int64), mesh.material_of_triangles
+    if len(triangles) <= most:
+        pieces = [(triangles[owner == k], k) for k in range(len(mesh.materials))]
+        return [_alone(vertices, chosen, k) for chosen, k in pieces if len(chosen)]
+    part = np.zeros(len(triangles), np.int64)
+    sizes = np.array([len(triangles)])
+    if len(triangles) <= _TOO_MANY:
+        part = _parts(triangles, len(vertices))
+        sizes = np.bincount(part)
+    small = sizes[part] <= _SMALL
+    found: list[Surface] = []
+    for k in range(len(mesh.materials)):
+        mine = owner == k
+        for chosen, make in ((mine & small, _cards), (mine & ~small, _joined)):
+            count = int(chosen.sum())
+            if count:
+                room = max(int(most * count / len(triangles)), 1)
+                surface = make(vertices, triangles[chosen], part[chosen], room)
+                if len(surface[1]):
+                    found.append(Surface(*surface, k))
+    return found
+
+
+def _alone(vertices: NDArray[np.float32], triangles: NDArray[np.int64], material: int) -> Surface:
+    used, corners = np.unique(triangles, return_inverse=True)
+    return Surface(vertices[used], corners.reshape(-1, 3).astype(np.uint32), material)
+
+
+def _parts(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Which part each triangle belongs to: parts share no corner. Shape (m,)."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b, c = triangles.T
+    ones = np.ones(2 * len(a), np.int8)
+    graph = coo_matrix((ones, (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))
+    _, number = connected_components(graph, directed=False)
+    return np.asarray(np.unique(number[a], return_inverse=True)[1], np.int64)
+
+
+def _cards(
+    vertices: NDArray[np.float32], triangles: NDArray[np.int64], part: NDArray[np.int64], room: int
+) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+    """A kite of two triangles for some of the parts, with the area of all."""
+    names, part = np.unique(part, return_inverse=True)
+    corners = vertices[triangles].astype(np.float64)
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    area = np.bincount(part, areas)
+    kept = np.random.default_rng(len(names)).permutation(len(names))[: max(room // 2, 1)]
+    more = float(area.sum() / max(area[kept].sum(), 1e-30))
+    place = np.full(len(names), -1)
+    place[kept] = np.arange(len(kept))
+    chosen = place[part] >= 0
+    points, owner = corners[chosen].reshape(-1, 3), np.repeat(place[part[chosen]], 3)
+    middle, along, across, length = _axes(points, owner, len(kept))
+    width = 2 * area[kept] / np.maximum(length, 1e-9)
+    blade = length > _BLADE * width
+    longer = np.where(blade, 1.0, min(np.sqrt(more), _LONGEST))
+    wider = np.minimum(more / longer, _WIDEST)
+    # The tip is above: a blade is widest near its foot.
+    up = np.where(along[:, 2:] < 0, -along, along)
+    half = up * (length * longer / 2)[:, None]
+    side = across * (width * wider / 2)[:, None]
+    waist = middle - 0.3 * half
+    kites = np.stack([middle - half, waist + side, middle + half, waist - side], 1)
+    first = 4 * np.arange(len(kept))[:, None]
+    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
+    return kites.reshape(-1, 3).astype(np.float32), faces.astype(np.uint32)
+
+
+def _axes(
+    points: NDArray[np.float64], owner: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Middle, longest and next axis, each (count, 3), and the length along the first, of sets of points."""
+    number = np.bincount(owner, minlength=count)
+    middle = np.stack([np.bincount(owner, points[:, k], count) for k in range(3)], 1) / number[:, None]
+    off = points - middle[owner]
+    spread = np.empty((count, 3, 3))
+    for i in range(3):
+        for j in range(3):
+            spread[:, i, j] = np.bincount(owner, off[:, i] * off[:, j], count)
+    axes = np.linalg.eigh(spread)[1]
+    along, across = axes[:, :, 2], axes[:, :, 1]
+    where = (off * along[owner]).sum(1)
+    low, high = np.zeros(count), np.zeros(count)
+    np.minimum.at(low, owner, where)
+    np.maximum.at(high, owner, where)
+    return middle + along * ((low + high) / 2)[:, None], along, across, high - low
+
+
+def _joined(
+    vertices: NDArray[np.float32], triangles: NDArray[np.int64], part: NDArray[np.int64], room: int
+) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+    """The surface with its corners joined in the cells of the finest grid that gives few enough triangles."""
+    used, corners = np.unique(triangles, return_inverse=True)
+    points, corners = vertices[used].astype(np.float64), corners.reshape(-1, 3)
+    if len(corners) <= room:
+        return points.astype(np.float32), corners.astype(np.uint32)
+    low = points.min(0)
+    a, b, c = (points[corners[:, k]] for k in range(3))
+    area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
+    cell = max(np.sqrt(area / room), 1e-6)
+    for _ in range(24):
+        keys = np.floor((points - low) / cell).astype(np.int64)
+        span = keys.max(0) + 1
+        _, at = np.unique((keys[:, 0] * span[1] + keys[:, 1]) * span[2] + keys[:, 2], return_inverse=True)
+        faces = at[corners]
+        whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])
+        faces = faces[whole]
+        if len(faces) <= room:
+            break
+        cell *= 1.3
+    # Of the corners of a cell the one nearest its middle stands for all: edges of walls stay where they are.
+    count = int(at.max()) + 1
+    middle = np.stack([np.bincount(at, points[:, k], count) for k in range(3)], 1) / np.bincount(at)[:, None]
+    nearest_last = np.argsort(-((points - middle[at]) ** 2).sum(1), kind="stable")
+    chosen = np.empty(count, np.int64)
+    chosen[at[nearest_last]] = nearest_last
+    return points[chosen].astype(np.float32), np.unique(faces, axis=0).astype(np.uint32)

@@ -1,0 +1,124 @@
+"""The studio in headless Chromium: opened, sensor moved, points changed, colour changed, a file dropped, the scene saved and
+scanned by the command line to the same bytes."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tussock.cli.app import app
+from tussock.files.formats import load_frame
+from tussock.scene.primitives import box, plane
+from tussock.scene.scene import Scene
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed: pip install 'tussock[readers]'"
+)
+pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER), reason="Chromium is not installed: apt-get install chromium chromium-driver"
+    ),
+    pytest.mark.filterwarnings("ignore"),  # those of the web server's and the browser driver's own libraries
+]
+
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
+         "--enable-unsafe-swiftshader", "--window-size=900,600")  # fmt: skip
+
+
+def wait_for(check: Callable[[], bool], seconds: float = 60.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.fixture
+def browser():
+    options = webdriver.ChromeOptions()
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.binary_location = CHROMIUM
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def studio():
+    from tussock.studio.app import Studio
+
+    scene = Scene("lot")
+    scene.add(plane((40.0, 40.0)), name="ground", label="terrain")
+    scene.add(box((2.0, 2.0, 3.0)), name="tower", label="building", position=(6.0, 2.0, 1.5))
+    made = Studio(scene, sensor="vlp-16", port=0)
+    yield made
+    made.stop()
+
+
+def press(browser, words: str) -> None:
+    """Click a button or a tab by its text, as a hand would."""
+    found = browser.find_element("xpath", f"//button[.//text()[normalize-space()='{words}']]")
+    browser.execute_script("arguments[0].scrollIntoView({block:'center'}); arguments[0].click()", found)
+
+
+def field(browser, label: str):
+    """The input that stands beside a label."""
+    return browser.find_element("xpath", f"(//label[normalize-space()='{label}']/following::input)[1]")
+
+
+def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    browser.get(studio.url)
+    assert wait_for(lambda: len(studio.clients()) == 1)
+    assert wait_for(lambda: "returns of" in browser.page_source), "no line on the first scan"
+    assert wait_for(lambda: ">terrain<" in browser.page_source), "no legend"
+    assert studio.idle(30)
+    first, scans = studio.session.frame, studio.scans
+
+    pose = field(browser, "pose")
+    pose.clear()
+    pose.send_keys("2,-3,2,0,0,30")
+    assert wait_for(lambda: studio.session.ask.pose == "2,-3,2,0,0,30" and studio.scans > scans, 30)
+    assert studio.idle(30)
+    moved = studio.session.frame
+    assert not moved.identical(first) and studio.shown == int(moved.hit.sum())
+
+    colour = field(browser, "colour")
+    colour.click()
+    browser.find_element("xpath", "//div[@role='option'][normalize-space()='range']").click()
+    assert wait_for(lambda: "range [m]" in browser.page_source and "gradient" in browser.page_source, 20)
+
+    studio.build_panel.place("post", (4.0, -1.0, 0.0))
+    assert studio.idle(30)
+    press(browser, "Files")
+    assert wait_for(lambda: "save it first" in browser.page_source, 20)
+    press(browser, "save the scene")
+    assert wait_for(lambda: (tmp_path / "scene.toml").exists() and "wrote scene.toml" in browser.page_source, 20)
+    command, _ = studio.session.said("again.npz")
+    app(shlex.split(command)[1:], standalone_mode=False)
+    assert load_frame("again.npz").identical(studio.session.frame)
+
+    # A file dropped on the page, as the browser hands it over.
+    browser.execute_script(
+        """
+        const box = new DataTransfer();
+        box.items.add(new File([arguments[0]], 'wall.toml'));
+        document.getElementById('studio-drop').dispatchEvent(
+            new DragEvent('drop', {dataTransfer: box, bubbles: true, cancelable: true}));
+        """,
+        "[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n",
+    )
+    assert wait_for(lambda: [thing.name for thing in studio.session.scene.everything] == ["wall"], 20)
+
+    browser.get("about:blank")
+    assert wait_for(lambda: not studio.clients(), 20)
+    assert studio.idle(10), "closing the page did not stop the work"
