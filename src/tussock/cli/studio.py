@@ -52,7 +52,9 @@ def studio(given: StudioOptions) -> None:
         webbrowser.open(shown.url)
 
     def kept() -> str:
-        return shown.session.unsaid.replace("save it first", "it is lost") or "the page is closed"
+        return "the page is closed; " + (
+            "the scene as it was changed is lost" if shown.session.unsaid else "nothing is lost"
+        )
 
     with going_on(kept, status=0):
         shown.wait()

@@ -81,7 +81,7 @@ class Studio:
         ask.device(), ask.place()  # what is wrong with them is said before a page is opened
         self._found = found
         self.session = Session(
-            None if found.scene is None else History(found.scene), found.name or "scene.toml", ask,
+            None if found.scene is None else History(found.scene, saved=bool(found.name)), found.name or "scene.toml", ask,
             recorded=sorted((*found.frames, *frames), key=lambda frame: float(frame.meta.get("start_s") or 0.0)),
         )  # fmt: skip
         self._lock = threading.RLock()

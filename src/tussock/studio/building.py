@@ -42,10 +42,10 @@ class History:
 
     MOST = 200
 
-    def __init__(self, first: Scene) -> None:
+    def __init__(self, first: Scene, *, saved: bool = True) -> None:
         self._scenes = [first]
         self._at = 0
-        self._saved: Scene | None = first
+        self._saved: Scene | None = first if saved else None
 
     @property
     def now(self) -> Scene:

@@ -128,7 +128,7 @@ class Session:
     def unsaid(self) -> str:
         """What has to be saved before the words hold; empty where nothing has."""
         scene = self.history is not None and self.history.changed
-        return "the scene was changed: save it first" if scene else ""
+        return "the scene is in no file yet: save it first" if scene else ""
 
 
 def _start(frame: Frame) -> float:

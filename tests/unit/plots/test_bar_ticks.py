@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ def test_labels_keep_clear_of_one_another(low, span, gamma):
     places = [(max(value - low, 0.0) / span) ** gamma for value in ticks]
     assert 1 <= len(ticks) <= 9
     assert all(low - 1e-6 * span <= value <= low + span * (1 + 1e-6) for value in ticks)
-    assert all(b - a > 0.039 for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a > 0.039 for a, b in pairwise(places))
 
 
 def test_ranges_of_a_yard():
