@@ -154,10 +154,9 @@ def _joined(
         if len(faces) <= room:
             break
         cell *= 1.3
-    # Of the corners of a cell the one nearest its middle stands for all: edges of walls stay where they are.
-    count = int(at.max()) + 1
-    middle = np.stack([np.bincount(at, points[:, k], count) for k in range(3)], 1) / np.bincount(at)[:, None]
-    nearest_last = np.argsort(-((points - middle[at]) ** 2).sum(1), kind="stable")
-    chosen = np.empty(count, np.int64)
-    chosen[at[nearest_last]] = nearest_last
+    # Of the corners of a cell the one farthest out stands for all, so that the edges of ground and walls stay where
+    # they are.
+    farthest_last = np.argsort(((points - (low + points.max(0)) / 2) ** 2).sum(1), kind="stable")
+    chosen = np.empty(int(at.max()) + 1, np.int64)
+    chosen[at[farthest_last]] = farthest_last
     return points[chosen].astype(np.float32), np.unique(faces, axis=0).astype(np.uint32)
