@@ -27,6 +27,8 @@ _FINE = 20_000
 """triangles of one copy, where there are few"""
 _NEAR = 400
 """triangles of one copy near the eye, where there are many"""
+_FEWEST = 8
+"""and at least; with less room, only some of the copies are drawn"""
 _MANY = 64
 """copies from which there are two levels"""
 _PLOTS = 8
@@ -105,13 +107,26 @@ class Drawn:
     def far(self) -> list[Surface]:
         """The shape where it is not near, and everywhere if there is one level."""
         if self.levels == 1:
-            return simpler(self.thing.mesh, max(int(min(self._each * self.every, _FINE * 10)), 2))
+            return simpler(self.thing.mesh, max(int(self._each * self.every), 2))
         return simpler(self.thing.mesh, max(int(self._each / 2 * self.every), 2))
 
     @cached_property
     def near(self) -> list[Surface]:
+        """The shape near the eye."""
+        return simpler(self.thing.mesh, int(np.clip(self._near_each * self.near_every, _FEWEST, _NEAR)))
+
+    @cached_property
+    def near_every(self) -> int:
+        """Of copies near the eye, every n-th is drawn."""
+        return max(1, int(np.ceil(_FEWEST / self._near_each)))
+
+    @cached_property
+    def _near_each(self) -> float:
+        """Triangles that a copy near the eye may have: half of the room, for all plots within reach."""
         most = max((len(plot.copies) for plot in self.plots), default=1)
-        return simpler(self.thing.mesh, int(np.clip(self._room / 2 / (2 * most), 8, _NEAR)))
+        side = max((float((plot.high - plot.low).max()) for plot in self.plots), default=_PLOT_M)
+        reached = (1 + 2 * _REACH_M / max(side, _PLOT_M / 2)) ** 2
+        return self._room / 2 / (most * reached)
 
     @cached_property
     def plots(self) -> list[Plot]:
@@ -133,7 +148,8 @@ class Drawn:
         if self.levels == 1:
             return far * len(self.plots[0].copies)
         return sum(
-            near * len(plot.copies) if plot.near(eye) else far * len(plot.copies[:: self.every]) for plot in self.plots
+            near * len(plot.copies[:: self.near_every]) if plot.near(eye) else far * len(plot.copies[:: self.every])
+            for plot in self.plots
         )
 
     def shown(self, plot: Plot, *, near: bool) -> tuple[list[Surface], NDArray[np.float64]]:
@@ -141,7 +157,8 @@ class Drawn:
         matrices = self.thing.placements.matrices
         if self.levels == 1:
             return self.far, matrices[plot.copies]
-        return (self.near, matrices[plot.copies]) if near else (self.far, matrices[plot.copies[:: self.every]])
+        surfaces, every = (self.near, self.near_every) if near else (self.far, self.every)
+        return surfaces, matrices[plot.copies[::every]]
 
 
 def drawn_objects(scene: Scene, room: int = ROOM) -> Iterator[Drawn]:
@@ -150,7 +167,8 @@ def drawn_objects(scene: Scene, room: int = ROOM) -> Iterator[Drawn]:
     things = sorted(scene.objects, key=lambda thing: len(thing.mesh.triangles) * len(thing.placements))
     for number, thing in enumerate(things):
         whole = len(thing.mesh.triangles) * len(thing.placements)
-        mine = min(float(whole), left / (len(things) - number))
+        enough = _FINE * len(thing.placements) * room / ROOM
+        mine = min(float(whole), enough, left / (len(things) - number))
         left -= mine
         yield Drawn(thing, max(int(mine), 2))
 
