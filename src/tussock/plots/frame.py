@@ -375,8 +375,8 @@ def bar_ticks(low: float, high: float, gamma: float) -> list[float]:
     first = np.ceil(low / step - 1e-9) * step
     ticks: list[float] = []
     for value in np.round(np.arange(first, high + step * 1e-9, step), 12).tolist():
-        place = ((value - low) / span) ** gamma
-        if not ticks or place - ((ticks[-1] - low) / span) ** gamma >= _LABEL_SHARE:
+        place = (max(value - low, 0.0) / span) ** gamma
+        if not ticks or place - (max(ticks[-1] - low, 0.0) / span) ** gamma >= _LABEL_SHARE:
             ticks.append(value)
     return ticks
 
