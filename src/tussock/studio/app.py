@@ -24,18 +24,18 @@ from tussock.poses import Trajectory
 from tussock.scene.scene import Scene
 from tussock.studio.ask import Ask
 from tussock.studio.building import History
-from tussock.studio.cloud import Cloud
 from tussock.studio.opening import Opened, open_path
-from tussock.studio.panel_build import BuildPanel
-from tussock.studio.panel_compare import ComparePanel
-from tussock.studio.panel_files import FilesPanel
-from tussock.studio.panel_point import PointPanel
-from tussock.studio.panel_scan import ScanPanel
-from tussock.studio.panel_top import TopPanel
+from tussock.studio.page.cloud import Cloud
+from tussock.studio.page.panel_build import BuildPanel
+from tussock.studio.page.panel_compare import ComparePanel
+from tussock.studio.page.panel_files import FilesPanel
+from tussock.studio.page.panel_point import PointPanel
+from tussock.studio.page.panel_scan import ScanPanel
+from tussock.studio.page.panel_top import TopPanel
+from tussock.studio.page.sensor_body import SensorBody
+from tussock.studio.page.stage import Stage
 from tussock.studio.picking import met_along
-from tussock.studio.sensor_body import SensorBody
 from tussock.studio.session import Session
-from tussock.studio.stage import Stage
 from tussock.studio.work import Worker
 
 __all__ = ["Studio"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tussock.return_modes import MODES
 from tussock.sensors.catalogue import sensor_names
 from tussock.studio.ask import Ask
-from tussock.studio.cloud import VIEWS
-from tussock.studio.panel_scan import AS_SHEET
+from tussock.studio.page.cloud import VIEWS
+from tussock.studio.page.panel_scan import AS_SHEET
 
 if TYPE_CHECKING:
     from tussock.studio.app import Studio
