@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from tussock.studio.work import Worker
 
 __all__ = ["Studio"]
 
-_KINDS = ("scene", "scan", "point", "picture")
+_URGENCY = ("scene", "scan", "point", "picture")
 _DOING = {
     "scene": "drawing the scene",
     "scan": "scanning",
@@ -66,7 +66,6 @@ class Studio:
         *,
         sensor: str | None = None,
         pose: str | None = None,
-        frames: Sequence[Frame] = (),
         color: PointColor = "label",
         host: str = "127.0.0.1",
         port: int = 8080,
@@ -82,7 +81,7 @@ class Studio:
         self._found = found
         self.session = Session(
             None if found.scene is None else History(found.scene, saved=bool(found.name)), found.name or "scene.toml", ask,
-            recorded=sorted((*found.frames, *frames), key=lambda frame: float(frame.meta.get("start_s") or 0.0)),
+            recorded=sorted(found.frames, key=lambda frame: float(frame.meta.get("start_s") or 0.0)),
         )  # fmt: skip
         self._lock = threading.RLock()
         self._eye: NDArray[np.float64] | None = None
@@ -96,7 +95,7 @@ class Studio:
         origin = np.round(self._pose_of_view()[0])
         self.stage = Stage(self._server, origin)
         self._set_the_scene(origin)
-        self.worker = Worker(_KINDS, self._is_busy, self._has_failed)
+        self.worker = Worker(_URGENCY, self._is_busy, self._has_failed)
         self.body = SensorBody(self._server, origin, self.move_sensor)
         self.cloud = Cloud(self._server, origin)
         gui = self._server.gui

@@ -20,7 +20,7 @@ from tussock.worlds.things.boulder import boulder
 from tussock.worlds.things.fallen_log import fallen_log
 from tussock.worlds.things.figures import deer, person
 
-__all__ = ["KINDS", "Kind", "Knob", "kind_named", "shape_of"]
+__all__ = ["PLACEABLE", "Kind", "Knob", "kind_named", "shape_of"]
 
 
 class Knob(NamedTuple):
@@ -53,7 +53,7 @@ class Kind(NamedTuple):
 _SEED = Knob("seed", 0, 0, 50, 1, "")
 _PLANT = ("vegetation",)
 
-KINDS: dict[str, Kind] = {
+PLACEABLE: dict[str, Kind] = {
     "tree": Kind(
         partial(tree, triangles=30_000), "vegetation",
         (Knob("height", 9, 2, 30, 0.5), Knob("crown_radius", 3, 0.5, 9, 0.1), _SEED), _PLANT,
@@ -92,9 +92,9 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_named(name: str) -> Kind:
-    if name not in KINDS:
-        raise InputError(f"kind {name!r}: nothing of this name can be placed; {nearest(name, KINDS)}")
-    return KINDS[name]
+    if name not in PLACEABLE:
+        raise InputError(f"kind {name!r}: nothing of this name can be placed; {nearest(name, PLACEABLE)}")
+    return PLACEABLE[name]
 
 
 def shape_of(name: str, values: dict[str, float] | None = None) -> Mesh:
@@ -112,7 +112,7 @@ def shape_of(name: str, values: dict[str, float] | None = None) -> Mesh:
 
 @lru_cache(64)
 def _made(name: str, values: tuple[float, ...]) -> Mesh:
-    kind = KINDS[name]
+    kind = PLACEABLE[name]
     options: dict[str, Any] = {
         knob.name: int(value) if knob.whole else value for knob, value in zip(kind.knobs, values, strict=True)
     }

@@ -17,7 +17,7 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.studio.building import History, Thing, copied, matrix_of, moved, parts_of, placed, removed, reshaped
 from tussock.studio.grass_brush import erased, ground_world, painted
-from tussock.studio.kinds import KINDS, kind_named, shape_of
+from tussock.studio.kinds import PLACEABLE, kind_named, shape_of
 
 
 def slope(x, y):
@@ -129,7 +129,7 @@ def test_what_is_refused():
         painted(scene, ground_world(scene), shape_of("grass"), np.zeros(3), 400.0)
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("tree", "conifer")])
+@pytest.mark.parametrize("name", [name for name in PLACEABLE if name not in ("tree", "conifer")])
 def test_every_kind_can_be_made_and_stands_on_the_ground(name):
     kind, mesh = kind_named(name), shape_of(name)
     low = float(mesh.bounds[0, 2])

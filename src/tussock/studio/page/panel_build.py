@@ -11,7 +11,7 @@ from tussock.errors import InputError
 from tussock.scene.scene import Scene, SceneObject
 from tussock.studio.building import Thing, copied, matrix_of, moved, parts_of, placed, removed, reshaped
 from tussock.studio.grass_brush import erased, ground_world, painted
-from tussock.studio.kinds import KINDS, kind_named, shape_of
+from tussock.studio.kinds import PLACEABLE, kind_named, shape_of
 from tussock.studio.picking import Met
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class BuildPanel:
         self._remove = gui.add_button("remove", color="red", disabled=True)
         with gui.add_folder("place"):
             gui.add_markdown("Set *click* to **place** and click where it shall stand.")
-            self._kind = gui.add_dropdown("what", tuple(KINDS), initial_value="tree")
+            self._kind = gui.add_dropdown("what", tuple(PLACEABLE), initial_value="tree")
             self._knobs_folder = gui.add_folder("grow")
         self._knobs: dict[str, Any] = {}
         with gui.add_folder("grass"):
