@@ -26,6 +26,7 @@ from numba.np import arrayobj
 from numpy.typing import NDArray
 
 from tussock.kernel_cache import keep_compiled
+from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
     "Array", "Real", "Whole", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
@@ -73,10 +74,9 @@ def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F
         function.py_func = function  # type: ignore[attr-defined]  # as a compiled one has it
         return function
     # Both are said every time: what is not said a kernel inherits from the one that is being compiled when it is.
-    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt}
-    compiled: Any = numba.njit  # its types know no keyword of ours
-    dispatcher = compiled(**options)(function)
-    return cast(F, dispatcher if keep_compiled(dispatcher, source_stamp()) else compiled(**options)(function))
+    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt, "nopython": True}
+    compiled = Kernel(function, targetoptions=options)
+    return cast(F, compiled if keep_compiled(compiled, source_stamp()) else Kernel(function, targetoptions=options))
 
 
 def from_library(library: Any, name: str, addresses: int) -> Any:
@@ -97,7 +97,7 @@ def from_library(library: Any, name: str, addresses: int) -> Any:
 def callback_address(function: Callable[[Any], None]) -> int:
     """Where the machine code of a function of one address is, for a library to call; compiled once, and cached."""
     options = {"nopython": True, "error_model": "numpy", "_nrt": False}
-    made: Any = CFunc(function, ((types.uint64,), types.void), {}, options)
+    made: Any = CFunc(function, ((types.uint64,), types.void), {}, options, WholeCompiler)
     keep_compiled(made, source_stamp())
     made.compile()
     _called.append(made)

@@ -1,0 +1,154 @@
+"""Kernels that call each other are compiled as one: each is optimised and made into machine code once, with its caller.
+
+Numba makes every kernel ready to be called from Python: it unpacks Python objects, is optimised and becomes machine code,
+with copies of all kernels that it calls. A kernel five calls down is so compiled five times over, for nothing, since it is
+woven into the outermost one. Here a kernel that another one calls is a *part*: its code waits, as Numba wrote it, for the
+*whole*, which a call from Python compiles and which is cached. A kernel that is called both ways is compiled both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import BuiltinFunctionType
+from typing import Any, ClassVar
+
+from numba.core import compiler, compiler_machinery, registry, typed_passes, types
+from numba.core.codegen import JITCodeLibrary
+
+__all__ = ["Kernel", "WholeCompiler"]
+
+_Compiler: Any = compiler.CompilerBase
+_Dispatcher: Any = registry.CPUDispatcher
+_Library: Any = JITCodeLibrary
+
+
+class _PartLibrary(_Library):
+    """The code of a part: not optimised, not linked to what it calls, not in memory to be run."""
+
+    def add_llvm_module(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration and function.linkage.name == "external":
+                function.linkage = "linkonce_odr"  # what is woven in everywhere need not stay
+        self._final_module = module
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        self._ensure_finalized()
+        return self._final_module
+
+    def closure(self) -> Iterator[Any]:
+        """Itself and all that it needs, each once."""
+        waiting, seen = [self], {self}
+        while waiting:
+            library: Any = waiting.pop()
+            yield library
+            for further in getattr(library, "_linking_libraries", ()) if isinstance(library, _PartLibrary) else ():
+                if further not in seen:
+                    seen.add(further)
+                    waiting.append(further)
+
+
+class _WholeLibrary(_Library):
+    """The code of a whole: its own, and that of all parts which it needs, directly or not."""
+
+    def add_linking_library(self, library: Any) -> None:
+        for needed in library.closure() if isinstance(library, _PartLibrary) else (library,):
+            super().add_linking_library(needed)
+
+
+class _Remembering:
+    """A typing context that asks once what a function of Numba's gives for arguments of some types.
+
+    Numba looks through all variants of ``+`` wherever two numbers are added, and that is most of what typing costs.
+    """
+
+    _known: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, context: Any, flags: Any) -> None:
+        self._context = context
+        self._flags = flags.get_mangle_string()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function: Any, args: Any, named: Any) -> Any:
+        key = (self._flags, function, args)
+        if named or not (isinstance(function, (types.Function, BuiltinFunctionType))):
+            return self._context.resolve_function_type(function, args, named)
+        found = self._known.get(key)
+        if found is None:
+            found = self._context.resolve_function_type(function, args, named)
+            if found is not None:
+                self._known[key] = found
+        return found
+
+
+class _KernelCompiler(_Compiler):
+    def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any) -> None:
+        super().__init__(_Remembering(typing, flags), target, library, args, result, flags, names)
+
+
+class WholeCompiler(_KernelCompiler):
+    """How Numba compiles what is called from Python, or by a library."""
+
+    def define_pipelines(self) -> list[Any]:
+        self.state.library = _WholeLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        return [compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class _PartCompiler(_KernelCompiler):
+    def define_pipelines(self) -> list[Any]:
+        self.state.flags.no_compile = True
+        self.state.library = _PartLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_Name, typed_passes.NativeLowering)
+        passes.finalize()
+        return [passes]
+
+
+@compiler_machinery.register_pass(mutates_CFG=False, analysis_only=False)
+class _Name(compiler_machinery.LoweringPass):  # type: ignore[misc]
+    """Give the part a name by which callers find its code; a whole has its entry point for that."""
+
+    _name = "name_part"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        lowered, name = state["cr"], object()
+        state.targetctx.insert_user_function(name, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=name)
+        return True
+
+
+class _Part(_Dispatcher):
+    """A kernel as other kernels see it."""
+
+    def add_overload(self, result: Any) -> None:
+        self.overloads[tuple(result.signature.args)] = result
+
+
+class Kernel(_Dispatcher):
+    """A kernel as Python sees it, which hands its part to other kernels."""
+
+    def __init__(
+        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = WholeCompiler
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+        alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _PartCompiler)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return self.part.get_call_template(args, kws)
+
+    def get_overload(self, signature: Any) -> Any:
+        return self.part.get_overload(signature)
+
+    def get_compile_result(self, signature: Any) -> Any:
+        return self.part.get_compile_result(signature)
