@@ -17,7 +17,7 @@ ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities", "return_modes", "shown"},
-    {"kernel_cache", "limits", "reach", "steps"},
+    {"kernel_cache", "kernel_parts", "limits", "reach", "steps"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"page_server"},
     {"elementary"},

@@ -16,7 +16,7 @@ import tussock
 from tussock.kernels import _files_of_kernels, kernel, loop_kernel
 
 MOVED = (
-    "Numba moved a private part that src/tussock/kernels.py leans on: look there, then at the bound in pyproject.toml"
+    "Numba moved a private part that src/tussock/kernels.py and kernel_parts.py lean on: look there, then at pyproject.toml"
 )
 
 
