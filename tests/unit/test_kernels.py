@@ -15,9 +15,7 @@ from numba.core.cpu import CPUTargetOptions
 import tussock
 from tussock.kernels import _files_of_kernels, kernel, loop_kernel
 
-MOVED = (
-    "Numba moved a private part that src/tussock/kernels.py and kernel_parts.py lean on: look there, then at pyproject.toml"
-)
+MOVED = "Numba moved a private part that src/tussock/kernels.py and kernel_parts.py lean on: look there, then at pyproject.toml"
 
 
 def test_files_of_kernels_and_of_their_constants_are_found(tmp_path):
