@@ -17,12 +17,11 @@ from numba.core.codegen import JITCodeLibrary
 
 __all__ = ["Kernel", "WholeCompiler"]
 
-_Compiler: Any = compiler.CompilerBase
-_Dispatcher: Any = registry.CPUDispatcher
-_Library: Any = JITCodeLibrary
+_passes: Any = compiler.DefaultPassBuilder  # Numba has no types
+_register_pass: Any = compiler_machinery.register_pass
 
 
-class _PartLibrary(_Library):
+class _PartLibrary(JITCodeLibrary):
     """The code of a part: not optimised, not linked to what it calls, not in memory to be run."""
 
     def add_llvm_module(self, module: Any) -> None:
@@ -52,7 +51,7 @@ class _PartLibrary(_Library):
                     waiting.append(further)
 
 
-class _WholeLibrary(_Library):
+class _WholeLibrary(JITCodeLibrary):
     """The code of a whole: its own, and that of all parts which it needs, directly or not."""
 
     def add_linking_library(self, library: Any) -> None:
@@ -87,7 +86,7 @@ class _Remembering:
         return found
 
 
-class _KernelCompiler(_Compiler):
+class _KernelCompiler(compiler.CompilerBase):
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any) -> None:
         super().__init__(_Remembering(typing, flags), target, library, args, result, flags, names)
 
@@ -98,21 +97,21 @@ class WholeCompiler(_KernelCompiler):
     def define_pipelines(self) -> list[Any]:
         self.state.library = _WholeLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
-        return [compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        return [_passes.define_nopython_pipeline(self.state)]
 
 
 class _PartCompiler(_KernelCompiler):
     def define_pipelines(self) -> list[Any]:
         self.state.flags.no_compile = True
         self.state.library = _PartLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes: Any = _passes.define_nopython_pipeline(self.state)
         passes.add_pass_after(_Name, typed_passes.NativeLowering)
         passes.finalize()
         return [passes]
 
 
-@compiler_machinery.register_pass(mutates_CFG=False, analysis_only=False)
-class _Name(compiler_machinery.LoweringPass):  # type: ignore[misc]
+@_register_pass(mutates_CFG=False, analysis_only=False)
+class _Name(compiler_machinery.LoweringPass):
     """Give the part a name by which callers find its code; a whole has its entry point for that."""
 
     _name = "name_part"
@@ -127,14 +126,14 @@ class _Name(compiler_machinery.LoweringPass):  # type: ignore[misc]
         return True
 
 
-class _Part(_Dispatcher):
+class _Part(registry.CPUDispatcher):
     """A kernel as other kernels see it."""
 
     def add_overload(self, result: Any) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
 
-class Kernel(_Dispatcher):
+class Kernel(registry.CPUDispatcher):
     """A kernel as Python sees it, which hands its part to other kernels."""
 
     def __init__(
