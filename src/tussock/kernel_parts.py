@@ -6,6 +6,9 @@ woven into the outermost one. Here a kernel that another one calls is a *part*: 
 *whole*, which a call from Python compiles and which is cached. A kernel that is called both ways is compiled both ways.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+# Numba has no types.
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,7 +20,7 @@ from numba.core.codegen import JITCodeLibrary
 
 __all__ = ["Kernel", "WholeCompiler"]
 
-_passes: Any = compiler.DefaultPassBuilder  # Numba has no types
+_passes: Any = compiler.DefaultPassBuilder
 _register_pass: Any = compiler_machinery.register_pass
 
 

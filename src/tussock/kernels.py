@@ -97,7 +97,8 @@ def from_library(library: Any, name: str, addresses: int) -> Any:
 def callback_address(function: Callable[[Any], None]) -> int:
     """Where the machine code of a function of one address is, for a library to call; compiled once, and cached."""
     options = {"nopython": True, "error_model": "numpy", "_nrt": False}
-    made: Any = CFunc(function, ((types.uint64,), types.void), {}, options, WholeCompiler)
+    compiler: Any = WholeCompiler
+    made: Any = CFunc(function, ((types.uint64,), types.void), {}, options, compiler)
     keep_compiled(made, source_stamp())
     made.compile()
     _called.append(made)
