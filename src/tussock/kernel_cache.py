@@ -14,7 +14,7 @@ from numba.core import event
 
 from tussock.errors import TussockWarning
 
-__all__ = ["UncachedWarning", "keep_compiled"]
+__all__ = ["UncachedWarning", "keep_compiled", "kept_in"]
 
 _ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 
@@ -58,6 +58,11 @@ def keep_compiled(dispatcher: Any, stamp: str) -> bool:
 
     cache_file._load_index, cache.load_overload, cache.save_overload = index_or_none, load_or_not, save_or_not
     return True
+
+
+def kept_in(dispatcher: Any) -> str | None:
+    """The folder that the code of a kernel is kept in, None where it is not kept."""
+    return getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
 
 
 class _Compiling(event.Listener):

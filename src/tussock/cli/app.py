@@ -33,6 +33,7 @@ from tussock.cli import (
     studio,
     validate,
     view,
+    warm_up,
     worlds,
 )
 from tussock.cli.interrupt import watch, what_is_kept
@@ -52,7 +53,7 @@ app = typer.Typer(
 for command in (
     demo.demo, scan.scan, stream.stream, replay.replay, render.render, dataset.dataset, worlds.worlds, run.run, check.check,
     drive.drive, studio.studio, view.view, sensors.sensors, bench.bench, scenes.scenes, motion.motion, pack.pack, pack.unpack,
-    noise.noise, learn.learn, compare.compare, validate.validate,
+    noise.noise, learn.learn, compare.compare, validate.validate, warm_up.warm_up,
 ):  # fmt: skip
     app.command(cls=dataset.DatasetCommand if command is dataset.dataset else Command)(command)
 

@@ -7,9 +7,10 @@ terminal would obey (escape sequences) is written out.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from rich.console import Console
@@ -55,9 +56,35 @@ def waiting(doing: str, *, quiet: bool = False) -> Iterator[dict[str, float]]:
     if quiet:
         yield taken
     else:
-        with said.status(Text(visible(doing))):
+        with said.status(Text(visible(doing))) as status, _saying_what_compiles(status, doing):
             yield taken
     taken["seconds"] = time.perf_counter() - begin
+
+
+def _saying_what_compiles(status: Any, doing: str) -> AbstractContextManager[Any]:
+    """Have ``status`` say so while code is compiled, as it is at the first use."""
+    if "numba" not in sys.modules or not said.is_terminal:
+        return nullcontext()
+    from numba.core import event
+
+    class Compiling(event.Listener):
+        depth = done = 0
+
+        def on_start(self, event: Any) -> None:
+            self.depth += 1
+            self.show()
+
+        def on_end(self, event: Any) -> None:
+            self.depth, self.done = self.depth - 1, self.done + 1
+            self.show()
+
+        def show(self) -> None:
+            text = f": compiling code for this machine, once, {self.done} kernels so far" if self.depth > 0 else ""
+            status.update(Text(visible(doing + text)))
+
+    install: Any = event.install_listener
+    listened: AbstractContextManager[Any] = install("numba:compile", Compiling())
+    return listened
 
 
 def steps(things: Iterable[T], doing: str, *, total: int, quiet: bool = False) -> Iterator[T]:
