@@ -87,6 +87,7 @@ class Studio:
         self._eye: NDArray[np.float64] | None = None
         self._playing = threading.Event()
         self._timers: dict[str, threading.Timer] = {}
+        self._asked_of_shown: Any = None
         self.scans = 0
         """how many scans have been shown"""
         self.updated_s = 0.0
@@ -131,6 +132,7 @@ class Studio:
         for timer in list(self._timers.values()):
             timer.cancel()
         self.worker.close()
+        self.files_panel.close()
         self._server.stop()
 
     def idle(self, seconds: float = 60.0) -> bool:
@@ -173,7 +175,9 @@ class Studio:
                 self._eye = np.asarray(camera.position) + self.stage.origin
                 self.later("levels", 0.25, self._look_again)
 
-            if self.session.frame is None:
+            # What was given up when the last page was closed is wanted again.
+            self.worker.ask("scene", self._draw)
+            if self._asked_of_shown != (self.session.ask, self.session.other, self.session.scene):
                 self.ask_scan()
 
         @server.on_client_disconnect
@@ -267,13 +271,13 @@ class Studio:
     def ask_scan(self) -> None:
         """Scan as it is asked now; whatever was being scanned is given up."""
         session, asked = self.session, clock.monotonic()
-        ask, other = session.ask, session.other
+        ask, other, scene = session.ask, session.other, session.scene
         # A client that is still open shows where the sensor will be at once.
         if not session.recorded and session.scene is not None:
             self.body.look_like(ask.device())
             self.body.stand(ask.pose_now())
             self.body.draw_path(self._path(), np.array(ask.walk.places if ask.walk else np.zeros((0, 3))))
-        self.body.show(body=session.scene is not None and not session.recorded, outline=self.top.outline)
+        self.show_sensor()
         self.scan_panel.update()
         self.files_panel.update()
 
@@ -283,6 +287,7 @@ class Studio:
             if stop.is_set():
                 return
             session.frame, session.other_frame = frame, second
+            self._asked_of_shown = (ask, other, scene)
             self.stage.at_time(ask.time)
             self.show_points()
             self.scans += 1
@@ -292,6 +297,10 @@ class Studio:
                 self.worker.ask("picture", self.top.take_picture)
 
         self.worker.ask("scan", job)
+
+    def show_sensor(self) -> None:
+        """Show the sensor and its field of view, where there is one to be moved."""
+        self.body.show(body=self.session.scene is not None and not self.session.recorded, outline=self.top.outline)
 
     def _path(self) -> Trajectory | None:
         walk = self.session.ask.walk

@@ -94,8 +94,8 @@ class BuildPanel:
     def clicked(self, tool: str, met: Met) -> None:
         """Do what the tool does at a place that a ray met."""
         if tool == "select":
-            name = next(one.name for one in self._scene.everything if one.id == met.object_id)
-            self.choose(Thing(name, met.copy))
+            name = next((one.name for one in self._scene.everything if one.id == met.object_id), None)
+            self.choose(None if name is None else Thing(name, met.copy))
         elif tool == "place":
             self.place(str(self._kind.value), met.place, self.values())
         elif tool == "paint":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tussock.errors import InputError
+from tussock.whole_files import TemporaryFolder
 
 if TYPE_CHECKING:
     from tussock.studio.app import Studio
@@ -32,7 +32,8 @@ class FilesPanel:
 
     def __init__(self, gui: Any, studio: Studio) -> None:
         self._studio = studio
-        self._folder = tempfile.TemporaryDirectory(prefix="tussock-studio-")
+        self._folder: TemporaryFolder | None = None
+        """of files that came from the page, made for the first of them"""
         gui.add_html(_DROP)
         self._upload = gui.add_upload_button("choose a file")
         self._name = gui.add_text("name or path", "", hint="A ready scene, a file, a folder of frames or a data set.")
@@ -76,9 +77,16 @@ class FilesPanel:
         plain = Path(name).name
         if not plain or plain in (".", ".."):
             raise InputError.of("file", "must have a name", name)
-        path = Path(self._folder.name) / plain
+        if self._folder is None:
+            self._folder = TemporaryFolder()
+        path = self._folder.path / plain
         path.write_bytes(content)
         self._studio.open(str(path))
+
+    def close(self) -> None:
+        """Remove what came from the page."""
+        if self._folder is not None:
+            self._folder.close()
 
     def save(self) -> None:
         path = self._studio.session.save(str(self._scene_path.value).strip(), force=bool(self._force.value))

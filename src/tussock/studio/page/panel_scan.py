@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.errors import InputError
 from tussock.poses import Pose
 from tussock.return_modes import MODES
 from tussock.sensors.catalogue import sensor_names
@@ -150,4 +151,10 @@ class ScanPanel:
             self._studio.body.draw_path(None, np.array(self._clicked))
             self._studio.say("the path begins here; click where it goes on")
             return
-        self._studio.change(walk=Walk(tuple(self._clicked), float(self._speed.value)), time=0.0)
+        walk = Walk(tuple(self._clicked), float(self._speed.value))
+        try:
+            walk.trajectory()
+        except InputError:
+            self._clicked.pop()
+            raise
+        self._studio.change(walk=walk, time=0.0)

@@ -67,7 +67,7 @@ class TopPanel:
 
         @self._outline.on_update
         def _(_: Any) -> None:
-            studio.body.show(body=True, outline=self.outline)
+            studio.show_sensor()
 
         @self._camera.on_update
         def _(_: Any) -> None:
