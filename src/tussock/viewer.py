@@ -95,6 +95,7 @@ class Viewer:
         self._server.gui.configure_theme(dark_mode=True, show_share_button=False)
         scene = self._server.scene
         scene.set_up_direction("+z")
+        scene.configure_default_lights(cast_shadow=False)  # drawn four times for nothing that anybody looks at
         eye = first.position - self._origin
         ahead = first.rotation @ np.array([-14.0, 0.0, 8.0])
         self._server.initial_camera.position = (eye[0] + ahead[0], eye[1] + ahead[1], eye[2] + 9.0)

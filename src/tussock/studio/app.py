@@ -77,7 +77,7 @@ class Studio:
         tell = say or notes.append
         found = Opened("", scene) if isinstance(scene, Scene) else open_path(str(scene), tell)
         ask = Ask(sensor=sensor or found.sensor or "vlp-16", pose=pose or found.pose, seed=found.seed)
-        ask.device(), ask.place()  # what is wrong with them is said before a page is opened
+        ask.check()  # what is wrong with it is said before a page is opened
         self._found = found
         self.session = Session(
             None if found.scene is None else History(found.scene, saved=bool(found.name)), found.name or "scene.toml", ask,
@@ -160,6 +160,14 @@ class Studio:
         self._server.initial_camera.position = (eye[0] + back[0], eye[1] + back[1], eye[2] + 5.0)
         self._server.initial_camera.look_at = tuple(eye + turn @ np.array([4.0, 0.0, -1.0]))
         self._eye = place + np.array([back[0], back[1], 5.0])
+        # A sun and a sky, without shadows and mirrored surroundings: browsers without a graphics card draw these for long.
+        scene.configure_environment_map(None)
+        scene.configure_default_lights(enabled=False)
+        scene.add_light_directional("/sun", color=(255, 246, 230), intensity=2.4, position=(-3.0, 4.0, 6.0))
+        half = float(np.sqrt(0.5))  # a quarter turn about x: the light's own up is y
+        scene.add_light_hemisphere(
+            "/sky", sky_color=(214, 226, 255), ground_color=(120, 108, 88), intensity=1.6, wxyz=(half, half, 0.0, 0.0)
+        )
         # A sky from the horizon up, dark enough for points to be seen before it.
         rows = np.linspace(0, 1, 64)[:, None]
         sky = (1 - rows) * np.array([[26, 38, 56]]) + rows * np.array([[92, 108, 122]])
@@ -259,7 +267,7 @@ class Studio:
         new = self.session.ask.at(**changes)
         if new == self.session.ask:
             return
-        new.device(), new.place()
+        new.check()
         self.session.ask = new
         self.ask_scan()
 

@@ -111,6 +111,16 @@ class Ask:
         sheet = load_sensor(self.sensor)
         return sheet.with_(**changes) if changes else sheet
 
+    def check(self) -> None:
+        """Refuse what no scan can be made of: every word is read once."""
+        sensor = self.device()
+        self.place()
+        self.frame(sensor)
+        if self.weather.strip():
+            parse_weather(self.weather)
+        if self.wind.strip():
+            wind_of(self.wind)
+
     def place(self) -> Pose | Trajectory:
         return Pose.parse(self.pose) if self.walk is None else self.walk.trajectory()
 

@@ -70,7 +70,7 @@ class ComparePanel:
             sensor=str(self._sensor.value), mode=None if mode == AS_SHEET else mode,
             rays=int(self._rays.value) or None, noise=bool(self._noise.value), weather=str(self._weather.value),
         )  # fmt: skip
-        other.device()
+        other.check()
         session.other = other
         self._studio.ask_scan()
 
