@@ -97,7 +97,10 @@ class Studio:
         self.stage = Stage(self._server, origin)
         self._set_the_scene(origin)
         self.worker = Worker(_URGENCY, self._is_busy, self._has_failed)
-        self.body = SensorBody(self._server, origin, self.move_sensor)
+        # Off the thread that talks to the browser: it must not wait for anything.
+        self.body = SensorBody(
+            self._server, origin, lambda pose: self.later("sensor", 0.0, lambda: self.move_sensor(pose))
+        )
         self.cloud = Cloud(self._server, origin)
         gui = self._server.gui
         self.top = TopPanel(gui, self, color)
