@@ -1,6 +1,7 @@
 """A live sensor on the loopback, heard by another process: python benchmarks/live.py [SECONDS] [SENSOR] [SCENE] [RAYS] [real-time]
 
-When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look.
+When each packet arrived is told by the system (SO_TIMESTAMPNS), not by when the receiver came to look; so is how many came
+while the receiver's buffer was full (SO_RXQ_OVFL), which are lost by the listener and not by the sender.
 """
 
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-SO_TIMESTAMPNS = 35  # Linux
+SO_TIMESTAMPNS, SO_RXQ_OVFL = 35, 40  # Linux
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
 SENSOR = sys.argv[2] if len(sys.argv) > 2 else "hdl-32e"
 SCENE = sys.argv[3] if len(sys.argv) > 3 else "yard"
@@ -27,16 +28,20 @@ def listen(pipe) -> None:
     receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
     receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    receiver.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
+    room = receiver.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
     receiver.bind(("127.0.0.1", 0))
     pipe.send(receiver.getsockname()[1])
-    rows = []
+    rows, overflowed = [], 0
     while True:
-        data, about, _, _ = receiver.recvmsg(2048, 64)
+        data, about, _, _ = receiver.recvmsg(2048, 128)
+        told = {kind: value for _, kind, value in about}
+        overflowed = struct.unpack("I", told[SO_RXQ_OVFL])[0] if SO_RXQ_OVFL in told else overflowed
         if data == b"end":
             break
-        seconds, nano = struct.unpack("qq", about[0][2])
+        seconds, nano = struct.unpack("qq", told[SO_TIMESTAMPNS])
         rows.append((seconds + nano * 1e-9, int.from_bytes(data[1200:1204], "little")))
-    pipe.send(np.array(rows))
+    pipe.send((np.array(rows), overflowed, room))
 
 
 def main() -> None:
@@ -70,7 +75,7 @@ def main() -> None:
     done.set()
     watcher.join()
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"end", ("127.0.0.1", port))
-    rows = ours.recv()
+    rows, overflowed, room = ours.recv()
     process.join()
 
     arrived, stamps = rows[:, 0], rows[:, 1]
@@ -83,7 +88,9 @@ def main() -> None:
         json.dumps(
             {
                 "sensor": SENSOR, "seconds": SECONDS, "load_before": before, "load_after": os.getloadavg()[0],
-                "sent": report.packets, "received": len(rows), "in_order": bool((steps < 1.8e9).all()),
+                "sent": report.packets, "received": len(rows), "listener_buffer_full": overflowed,
+                "lost_by_the_sender": report.packets + report.lost - len(rows) - overflowed, "listener_buffer_bytes": room,
+                "in_order": bool((steps < 1.8e9).all()),
                 "packets_per_s": (len(rows) - 1) / (arrived[-1] - arrived[0]), "dropped_revolutions": report.dropped,
                 "times_real_time": report.speed, "received_within_5_ms": float((np.abs(late) < 5e-3).mean()),
                 "sent_within_5_ms": report.lateness.share_within(5e-3),

@@ -50,6 +50,7 @@ def replay(given: ReplayOptions) -> None:
         print_json(
             {
                 "packets": report.packets, "seconds": report.seconds, "recorded_s": report.recorded_s,
+                "lost_packets": report.lost,
                 "within_5_ms": report.lateness.share_within(5e-3), "worst_late_s": report.lateness.worst,
             }
         )  # fmt: skip
@@ -60,3 +61,5 @@ def replay(given: ReplayOptions) -> None:
         f"{report.lateness.share_within(5e-3):.1%} within 5 ms of their time",
         soft_wrap=True,
     )
+    if report.lost:
+        out.print(f"{report.lost} packets were lost: the system's queue was full")

@@ -190,7 +190,7 @@ def _tell(reports: list[StreamReport], as_json: bool) -> None:
             [
                 {
                     "sensor": report.sensor, "packets": report.packets, "revolutions": report.revolutions,
-                    "dropped_revolutions": report.dropped, "seconds": report.elapsed_s,
+                    "dropped_revolutions": report.dropped, "lost_packets": report.lost, "seconds": report.elapsed_s,
                     "times_real_time": report.speed, "within_5_ms": report.lateness.share_within(5e-3),
                     "worst_late_s": report.lateness.worst,
                 }
@@ -206,3 +206,5 @@ def _tell(reports: list[StreamReport], as_json: bool) -> None:
         out.print(line + f"; could run {report.speed:.1f} × real time", soft_wrap=True)
         if report.dropped:
             out.print(f"{report.sensor}: could not keep up; {report.dropped} whole revolutions were dropped")
+        if report.lost:
+            out.print(f"{report.sensor}: {report.lost} packets were lost: the system's queue was full")

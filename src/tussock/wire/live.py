@@ -97,6 +97,8 @@ class StreamReport:
     dropped: int = 0
     """whole revolutions that were not ready in time"""
     packets: int = 0
+    lost: int = 0
+    """packets that the system had no room to send"""
     busy_s: float = 0.0
     """time spent on simulating and encoding"""
     simulated_s: float = 0.0
@@ -227,6 +229,7 @@ class _Live:
             self.pacer.put(self._dues(self._encoder.flush()))
         self.pacer.finish()
         self.report.packets, self.report.lateness = self.pacer.sent, self.pacer.lateness
+        self.report.lost = self.pacer.lost
 
     def _hand_on(self, frame: Frame) -> None:
         batch: list[Due] = []

@@ -1,7 +1,9 @@
 """Doing things at their moments: a thread that sends every datagram when it is due.
 
 Moments are absolute, on the monotonic clock, so nothing adds up: a datagram that left late does not delay the next.
-Where the system allows it, the thread asks to be woken before others (it sleeps nearly all the time).
+Where the system allows it, the thread asks to be woken before others (it sleeps nearly all the time). After a pause that
+the system made, what is due goes out at a few times its own rate, not all at once: a receiver's usual buffer (208 KiB in
+Linux) holds some ninety packets, and what does not fit is lost.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +30,10 @@ __all__ = ["Due", "Lateness", "Pacer", "before_others"]
 
 _SHORTEST_SLEEP = 30e-6  # [s] below this the system sleeps longer than asked for
 _LONGEST_SLEEP = 0.2  # [s] so that a stop is noticed
+_CATCHING_UP = 4.0  # times the usual rate, for what is late
+_AT_ONCE = 2e-3  # [s] of what is late that may leave together: sleeps are not shorter than some 0.1 ms
+_WAIT_FOR_ROOM = 5e-4  # [s] before the system is asked again to take a datagram
+_MOST_WAITS = 40
 
 
 class Due(NamedTuple):
@@ -65,7 +72,10 @@ class Pacer:
 
     def __init__(self) -> None:
         self.sent = 0
+        self.lost = 0
+        """datagrams that the system had no room for, however often it was asked"""
         self.lateness = Lateness()
+        self._last = (-inf, -inf)  # [s] of what was done last: its own moment, and when it counts as done
         self._queue: queue.Queue[list[Due] | None] = queue.Queue()
         self._sockets: dict[Endpoint, socket.socket] = {}
         self._stop = threading.Event()
@@ -107,11 +117,18 @@ class Pacer:
         try:
             while (batch := self._queue.get()) is not None:
                 for due in batch:
-                    if not self._await(due.moment):
+                    moment = self._earliest(due.moment)
+                    if not self._await(moment):
                         return
                     self._do(due)
+                    self._last = due.moment, max(moment, time.monotonic() - _AT_ONCE)
         except OutputError as error:
             self._error = error
+
+    def _earliest(self, moment: float) -> float:
+        """When something may be done that is due at ``moment``: then, or behind what was late before it."""
+        before, done = self._last
+        return max(moment, done + (moment - before) / _CATCHING_UP) if before > -inf else moment
 
     def _await(self, moment: float) -> bool:
         """Sleep until a moment; False if told to stop."""
@@ -126,16 +143,27 @@ class Pacer:
         if due.to is None:
             due.payload()
             return
-        sender = self._sockets.get(due.to) or self._sockets.setdefault(due.to, open_sender(due.to))
-        try:
-            sender.sendto(due.payload, due.to.address)
-        except ConnectionRefusedError:
-            pass  # nobody listens: a sensor does not care
-        except OSError as error:
-            if error.errno != errno.ENOBUFS:  # a full queue loses a datagram, as any network may
-                raise OutputError(f"{due.to}: cannot be sent to ({error.strerror})") from None
-        self.sent += 1
+        if self._send(due.payload, due.to):
+            self.sent += 1
+        else:
+            self.lost += 1
         self.lateness.add(time.monotonic() - due.moment)
+
+    def _send(self, payload: Any, to: Endpoint) -> bool:
+        """Whether the system took a datagram; where its queue is full, it is asked again for a while."""
+        sender = self._sockets.get(to) or self._sockets.setdefault(to, open_sender(to))
+        for _ in range(_MOST_WAITS):
+            try:
+                sender.sendto(payload, to.address)
+            except ConnectionRefusedError:
+                return True  # nobody listens: a sensor does not care
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise OutputError(f"{to}: cannot be sent to ({error.strerror})") from None
+                time.sleep(_WAIT_FOR_ROOM)
+            else:
+                return True
+        return False
 
 
 def _ask_for_priority() -> None:

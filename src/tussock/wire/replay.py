@@ -36,6 +36,8 @@ class ReplayReport:
     recorded_s: float
     """how long the recording is"""
     lateness: Lateness
+    lost: int = 0
+    """packets that the system had no room to send"""
 
 
 def replay(
@@ -74,7 +76,7 @@ def replay(
     except BaseException:
         pacer.abandon()
         raise
-    return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness)
+    return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness, pacer.lost)
 
 
 def _check_pauses(path: Path, moments: np.ndarray, speed: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import tussock.wire.live as live
+import tussock.wire.pacing as pacing
 from made_captures import Sent, pcap, records_of
 from made_frames import made_frame
 from tussock.errors import InputError, OutputError
@@ -142,6 +144,44 @@ def test_a_datagram_that_cannot_be_sent_is_one_line() -> None:
     pacer.put([Due(0.0, bytes(70_000), Endpoint.parse("127.0.0.1:2368"))])
     with pytest.raises(OutputError, match=r"127\.0\.0\.1:2368: cannot be sent to \(Message too long\)"):
         pacer.finish()
+
+
+def test_what_is_late_does_not_leave_all_at_once() -> None:
+    """A receiver's buffer holds some ninety packets: 200 ms that were missed go out in no less than a quarter of that."""
+    pacer, done = Pacer(), []
+    start = time.monotonic() - 0.4
+    pacer.put([Due(start + k * 1e-3, lambda: done.append(time.monotonic()), None) for k in range(200)])
+    pacer.finish()
+    assert done[-1] - done[0] > 0.199 / 4 - 0.003
+    assert (np.diff(done[::20]) > 0.020 / 4 - 0.003).all()
+
+
+class _FullQueue:
+    """A socket of a system that has room for a datagram at every ``every``-th try."""
+
+    def __init__(self, every: int) -> None:
+        self.every, self.tries, self.taken = every, 0, []
+
+    def sendto(self, payload: bytes, address: object) -> None:
+        self.tries += 1
+        if self.tries % self.every:
+            raise OSError(errno.ENOBUFS, "No buffer space available")
+        self.taken.append(payload)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("every", "sent"), [(3, 5), (10_000, 0)])
+def test_a_full_queue_is_asked_again_and_what_is_lost_is_counted(monkeypatch, every: int, sent: int) -> None:
+    queue = _FullQueue(every)
+    monkeypatch.setattr(pacing, "open_sender", lambda endpoint: queue)
+    monkeypatch.setattr(pacing, "_WAIT_FOR_ROOM", 0.0)
+    pacer = Pacer()
+    pacer.put([Due(0.0, bytes([k]), Endpoint.parse("127.0.0.1:2368")) for k in range(5)])
+    pacer.finish()
+    assert (pacer.sent, pacer.lost) == (sent, 5 - sent)
+    assert queue.taken == [bytes([k]) for k in range(sent)]
 
 
 def test_lateness_counts() -> None:
