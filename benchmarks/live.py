@@ -61,6 +61,7 @@ def main() -> None:
     sensor = tussock.load_sensor(SENSOR)
     if RAYS is not None:
         sensor = sensor.with_(**{"beam.rays": RAYS})
+    tussock.scan(world, sensor)  # what it takes to compile is not of interest
     outlet = Outlet(sensor, Pose.at(0, 0, 2), to=Endpoint.parse(f"127.0.0.1:{port}"))
     before, memory, done = os.getloadavg()[0], [], threading.Event()
 

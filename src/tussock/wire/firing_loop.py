@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tussock.arrays import FloatArray
 from tussock.kernels import kernel
+from tussock.wire.firings import Firings
 
 __all__ = ["Cycles", "FiringColumns", "Lasers", "fire"]
 
@@ -84,6 +85,11 @@ class FiringColumns(NamedTuple):
             for start, size, (shape, kind) in zip(starts, sizes, wanted, strict=False)
         ]
         return cls(*parts)
+
+    def firings(self, sensor: str, kinds: tuple[str, ...], ranges: FloatArray | None = None) -> Firings:
+        """The columns, filled, as what they are; ``ranges`` [m] where they were corrected since."""
+        columns = self._asdict() | ({} if ranges is None else {"ranges": ranges})
+        return Firings(sensor=sensor, kinds=kinds, **columns)
 
 
 @kernel

@@ -6,13 +6,13 @@ them: where it went, and that nothing came back, is as much a measurement as a r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Firings"]
+__all__ = ["COLUMN_NAMES", "Firings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,12 @@ class Firings:
     """whether the pulses without return are among the rows; some packets do not tell where those went"""
 
     def __len__(self) -> int:
-        return len(self.times)
+        return len(self.ranges)
 
     def select(self, rows: Any) -> Firings:
         """The chosen rows (a mask or indices)."""
-        return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+        columns = {name: getattr(self, name)[rows] for name in COLUMN_NAMES}
+        return Firings(self.sensor, self.kinds, complete=self.complete, **columns)
 
 
-_COLUMNS = ("times", "lasers", "rings", "turns", "azimuths", "origins", "directions", "ranges", "intensity")
+COLUMN_NAMES = ("times", "lasers", "rings", "turns", "azimuths", "origins", "directions", "ranges", "intensity")

@@ -136,7 +136,8 @@ def stream(
                 for watcher in watchers:
                     watcher.prepare(seen)
         once = time.perf_counter() - begin
-    clock = _Clock(time.monotonic() + 2 * once + 0.05)
+    # A few revolutions' time before the first is due: a busy machine needs longer for some of them.
+    clock = _Clock(time.monotonic() + 4 * once + 0.05)
     options = {"seed": seed, "threads": threads}
     runs = [_Live(world, outlet, clock, seconds, options, watchers, say) for outlet in outlets]
     switch = sys.getswitchinterval()

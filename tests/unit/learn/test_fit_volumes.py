@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -77,6 +77,23 @@ def test_at_most_100_bytes_a_volume(method: Method) -> None:
     assert volumes.nbytes / len(volumes) <= 64
     extra = tables.cells.nbytes / len(volumes)
     assert (volumes.nbytes / len(volumes) + extra) <= (100 if method == "voxels" else 400)
+
+
+@pytest.mark.parametrize("method", ["two-means", "growing"])
+def test_cells_are_as_large_as_most_ellipsoids_reach(method: Method) -> None:
+    """1.5 times the median half axis of the outermost shell, where volumes are looked up."""
+    volumes = fit_volumes(bush(4000), voxel=0.2, method=method)
+    axes = np.sqrt(1 / np.linalg.eigvalsh(unpacked(volumes.precisions.astype(float)))[:, 0])
+    assert volumes.cell == pytest.approx(1.5 * float(volumes.edges[-1]) * np.median(axes), rel=1e-3)
+
+
+def test_far_from_the_origin_volumes_keep_their_place() -> None:
+    near = bush(4000)
+    shift = np.array([4000.0, 7000.0, 250.0])
+    far = fit_volumes(replace(near, origins=near.origins + shift), voxel=0.3)
+    assert np.abs(np.array(far.origin) - shift).max() < 60
+    middle = far.means.astype(float).mean(0) + far.origin
+    assert np.abs(middle - shift - near.points[near.hit].mean(0)).max() < 1.0
 
 
 def test_volumes_beat_one_permeability_a_volume() -> None:

@@ -224,7 +224,8 @@ def _gathered(path: Path, records: Records, frames: Frames, joined: Joined, unkn
     if len(joined.rows):
         # Wholes first, joined ones behind them, in bytes of their own.
         size = np.maximum(there - at, 0)
-        data = np.concatenate([joined_pieces(data, at, size), joined.data])
+        first, past = joined.pieces[:, 0], joined.pieces[:, 1]
+        data = joined_pieces(data, np.append(at, first), np.append(size, past - first))
         data.setflags(write=False)
         begin = np.cumsum(np.append(size, joined.lengths)) - np.append(size, joined.lengths)
         end, there = (

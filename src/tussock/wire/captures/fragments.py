@@ -2,6 +2,9 @@
 
 Parts belong together by addresses and number. Numbers come round again, after some seconds on a busy line, so parts
 further apart in time than any network delays them are not of one datagram; nor are two different parts for one place.
+
+Nearly always the parts of a datagram came one after the other, and none of its number came near it in time: those are
+joined all at once, the others one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ from numpy.typing import NDArray
 
 from tussock.wire.captures.capture_file import Records
 from tussock.wire.captures.headers import Frames
-from tussock.wire.captures.pieces import joined_pieces
 
 __all__ = ["Joined", "join_fragments"]
 
@@ -33,8 +35,8 @@ class Joined(NamedTuple):
     """the record whose part made each whole, shape (n,)"""
     lengths: NDArray[np.int64]
     """[bytes] of each, shape (n,)"""
-    data: NDArray[np.uint8]
-    """all of them, one after the other"""
+    pieces: NDArray[np.int64]
+    """begin and end in the file [bytes] of their parts, one datagram's behind the other's, shape (parts, 2)"""
     incomplete: int
     """datagrams that lack a part"""
 
@@ -69,47 +71,106 @@ class _Begun:
         return spans if length == self.length else None
 
 
-@dataclass
-class _Fragments:
-    """The parts in a capture, in its order."""
+class _Fragments(NamedTuple):
+    """The parts in a capture, in its order, each array of shape (n,) but for two."""
 
-    rows: list[int]
-    keys: NDArray[np.uint8]
-    """addresses, lane and number: what parts of one datagram have in common, shape (n, 48)"""
-    times: list[int]
-    offsets: list[int]
+    rows: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    """addresses, lane and number: what parts of one datagram have in common, shape (n, 6)"""
+    times: NDArray[np.int64]
+    offsets: NDArray[np.int64]
     spans: NDArray[np.int64]
     """begin and end of each in the file [bytes], shape (n, 2)"""
-    last: list[bool]
-    until: list[int]
-    """where parts from here on make a whole one after the other, the first behind them; else 0"""
+    last: NDArray[np.bool_]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return self.spans[:, 1] - self.spans[:, 0]
+
+    def select(self, chosen: NDArray[np.bool_]) -> _Fragments:
+        return _Fragments(
+            self.rows[chosen], self.keys[chosen], self.times[chosen], self.offsets[chosen], self.spans[chosen],
+            self.last[chosen],
+        )  # fmt: skip
 
     def span(self, at: int) -> Span:
         return int(self.spans[at, 0]), int(self.spans[at, 1])
 
 
+class _Runs(NamedTuple):
+    """Parts that each continue the one before, as a run, each array of shape (runs,)."""
+
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    whole: NDArray[np.bool_]
+    """from a first part to a last"""
+
+
 def join_fragments(records: Records, frames: Frames) -> Joined:
     """Put the fragments of UDP datagrams together."""
     found = _fragments(records, frames)
+    runs = _runs(found)
+    alone = _alone(found, runs)
+    plain = np.repeat(alone, runs.ends - runs.begins)
+    ends = runs.ends[alone] - 1
+    rest = _join_one_by_one(records, found.select(~plain))
+    return Joined(
+        np.concatenate([found.rows[ends], rest.rows]),
+        np.concatenate([(found.offsets + found.sizes)[ends], rest.lengths]),
+        np.concatenate([found.spans[plain], rest.pieces]),
+        rest.incomplete,
+    )
+
+
+def _runs(found: _Fragments) -> _Runs:
+    on = np.zeros(len(found.rows), np.bool_)
+    on[1:] = (found.keys[1:] == found.keys[:-1]).all(axis=1) & ~found.last[:-1]
+    on[1:] &= found.offsets[1:] == (found.offsets + found.sizes)[:-1]
+    begins = np.flatnonzero(~on)
+    ends = np.append(begins, len(on))[1:]
+    if not len(begins):
+        return _Runs(begins, ends, np.empty(0, np.bool_))
+    waited = np.maximum.reduceat(np.abs(found.times - np.repeat(found.times[begins], ends - begins)), begins)
+    return _Runs(begins, ends, (found.offsets[begins] == 0) & found.last[ends - 1] & (waited <= _LONGEST_WAIT))
+
+
+def _alone(found: _Fragments, runs: _Runs) -> NDArray[np.bool_]:
+    """The runs that are a datagram each, whatever else there is: whole, and no part of their number is near, shape (runs,)."""
+    # A sum of the key's words: equal keys have equal sums. Where others do too, they are joined one by one, as right.
+    number = (found.keys[runs.begins] * _WEIGHTS).sum(axis=1)
+    order = np.argsort(number, kind="stable")
+    again = np.flatnonzero(np.diff(number[order]) == 0)
+    apart = np.abs(np.diff(found.times[runs.begins][order])[again])
+    near = number[order[again[apart <= _LONGEST_WAIT]]]
+    return np.asarray(~np.isin(number, np.concatenate([near, number[~runs.whole]])))
+
+
+_WEIGHTS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD,
+                     0xC4CEB9FE1A85EC53], np.uint64)  # fmt: skip
+
+
+def _join_one_by_one(records: Records, found: _Fragments) -> Joined:
+    runs = _runs(found)
+    until = np.zeros(len(found.rows), np.int64)
+    until[runs.begins[runs.whole]] = runs.ends[runs.whole]
     waiting: dict[bytes, _Begun] = {}
-    runs: dict[bytes, tuple[int, int]] = {}  # datagrams whose parts came one after the other, as they nearly always do
+    done_runs: dict[bytes, tuple[int, int]] = {}  # datagrams whose parts came one after the other
     done: list[int] = []
     lengths: list[int] = []
     pieces: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
     incomplete, at = 0, 0
     while at < len(found.rows):
-        key, until = found.keys[at].tobytes(), found.until[at]
-        if key in runs:
-            waiting[key] = _joined(found, *runs.pop(key))
+        key, end = found.keys[at].tobytes(), int(until[at])
+        if key in done_runs:
+            waiting[key] = _joined(found, *done_runs.pop(key))
         begun = waiting.get(key)
-        if until and begun is None:
-            runs[key] = at, until
-            whole = found.spans[at:until]
-            begin, end = found.span(until - 1)
-            length = found.offsets[until - 1] + end - begin
-            at = until
+        if end and begun is None:
+            done_runs[key] = at, end
+            whole = found.spans[at:end]
+            length = int(found.offsets[end - 1] + found.sizes[end - 1])
+            at = end
         else:
-            time, offset, span = found.times[at], found.offsets[at], found.span(at)
+            time, offset, span = int(found.times[at]), int(found.offsets[at]), found.span(at)
             if begun is None or abs(time - begun.since) > _LONGEST_WAIT or _other(records, begun, offset, span):
                 incomplete += begun is not None and not begun.done
                 begun = waiting[key] = _Begun(time)
@@ -124,19 +185,17 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
                 continue
             begun.done = True
             whole, length = np.array(spans, np.int64).reshape(-1, 2), begun.length
-        done.append(found.rows[at - 1])
+        done.append(int(found.rows[at - 1]))
         lengths.append(length)
         pieces.append(whole)
     incomplete += sum(not begun.done for begun in waiting.values())
-    table = np.concatenate(pieces)
-    data = joined_pieces(records.data, np.ascontiguousarray(table[:, 0]), table[:, 1] - table[:, 0])
-    return Joined(np.array(done, np.int64), np.array(lengths, np.int64), data, incomplete)
+    return Joined(np.array(done, np.int64), np.array(lengths, np.int64), np.concatenate(pieces), incomplete)
 
 
 def _joined(found: _Fragments, first: int, until: int) -> _Begun:
     """A datagram that is whole, with its parts: one of the same number comes again."""
-    parts = {found.offsets[row]: found.span(row) for row in range(first, until)}
-    return _Begun(found.times[first], parts, done=True)
+    parts = {int(found.offsets[row]): found.span(row) for row in range(first, until)}
+    return _Begun(int(found.times[first]), parts, done=True)
 
 
 def _other(records: Records, begun: _Begun, offset: int, span: Span) -> bool:
@@ -150,22 +209,8 @@ def _fragments(records: Records, frames: Frames) -> _Fragments:
     length = (frames.end - frames.start)[rows]
     # Recorded in part, or nonsense: what lacks it is counted as incomplete.
     sound = (frames.end <= frames.there)[rows] & (length >= 0) & (frames.offset[rows] + length <= _MOST_BYTES)
-    rows, length = rows[sound], length[sound]
+    rows = rows[sound]
     lane = np.stack([frames.lane[rows], frames.identification[rows]], 1).view(np.uint8)
-    keys = np.concatenate([frames.source[rows], frames.destination[rows], lane], 1)
-    time, offset, last = records.time_ns[rows], frames.offset[rows], ~frames.more[rows]
-    # Parts that continue the one before them, and runs of such parts from a first to a last.
-    on = np.zeros(len(rows), np.bool_)
-    on[1:] = (keys[1:] == keys[:-1]).all(axis=1) & ~last[:-1] & (offset[1:] == (offset + length)[:-1])
-    begins = np.flatnonzero(~on)
-    ends = np.append(begins, len(rows))[1:]
-    until = np.zeros(len(rows), np.int64)
-    if len(begins):
-        waited = np.maximum.reduceat(np.abs(time - np.repeat(time[begins], ends - begins)), begins)
-        whole = (offset[begins] == 0) & last[ends - 1] & (waited <= _LONGEST_WAIT)
-        until[begins[whole]] = ends[whole]
+    keys = np.concatenate([frames.source[rows], frames.destination[rows], lane], 1).view(np.uint64)
     spans = np.stack([frames.start[rows], frames.end[rows]], 1)
-    return _Fragments(
-        rows.tolist(), keys, time.tolist(), offset.tolist(), spans, last.tolist(),
-        until.tolist(),
-    )  # fmt: skip
+    return _Fragments(rows, keys, records.time_ns[rows], frames.offset[rows], spans, ~frames.more[rows])

@@ -151,19 +151,7 @@ def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], s
     lasers, place = _lasers(pattern, model), _places(packets)
     out = FiringColumns.empty(int(lasers.many[packets.turn].sum()), place.shape[2])
     fire(raw, place, lasers, cycles_of, (DISTANCE_STEP_M, WHITE), out)
-    return Firings(
-        sensor=sensor.name,
-        kinds=("strongest", "last") if place.shape[2] == 2 else (packets.mode,),
-        times=out.times,
-        lasers=out.lasers,
-        rings=out.rings,
-        turns=out.turns,
-        azimuths=out.azimuths,
-        origins=out.origins,
-        directions=out.directions,
-        ranges=out.ranges,
-        intensity=out.intensity,
-    )
+    return out.firings(sensor.name, ("strongest", "last") if place.shape[2] == 2 else (packets.mode,))
 
 
 def _lasers(pattern: SpinningPattern, model: HesaiModel) -> Lasers:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError, nearest
-from tussock.kernels import loop_kernel
+from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
 from tussock.sensors.imu import GRAVITY, ImuReadings
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.ouster.profiles import IMU_BYTES, PROFILES, Profile
@@ -86,8 +86,13 @@ def _profile(unit: OusterUnit) -> Profile:
 
 def decode_scans(payloads: NDArray[np.uint8], unit: OusterUnit) -> list[OusterScan]:
     """The revolutions in LIDAR packets (n, size) of one unit, in the order of their frames."""
-    columns = read_columns(payloads, unit)
-    payloads, profile, numbers = np.ascontiguousarray(payloads), _profile(unit), columns.number
+    profile, size = _profile(unit), packet_size(unit)
+    if payloads.ndim != 2 or payloads.shape[1] != size:
+        what = f"must have the shape (n, {size}) for {unit.lasers} lasers and {unit.profile}"
+        raise InputError.of("packets", what, payloads.shape)
+    payloads = np.ascontiguousarray(payloads)
+    columns = read_columns(payloads.reshape(-1), size * np.arange(len(payloads)), unit)
+    numbers = columns.number
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=numbers[order[0]] - 1))
     return [
@@ -112,15 +117,18 @@ class Columns:
         return (self.status & 1).astype(np.bool_)
 
 
-def read_columns(payloads: NDArray[np.uint8], unit: OusterUnit) -> Columns:
-    """What LIDAR packets (n, size) of one unit say of their columns."""
-    profile, size = _profile(unit), packet_size(unit)
-    if payloads.ndim != 2 or payloads.shape[1] != size:
-        what = f"must have the shape (n, {size}) for {unit.lasers} lasers and {unit.profile}"
-        raise InputError.of("packets", what, payloads.shape)
-    if not len(payloads):
+def read_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], unit: OusterUnit) -> Columns:
+    """What LIDAR packets of one unit, which begin in ``data`` where ``starts`` says, tell of their columns."""
+    if not len(starts):
         raise InputError("packets: there are none")
-    columns = _columns(payloads, profile, unit)
+    profile, shape = _profile(unit), (len(starts), unit.columns_per_packet)
+    columns = Columns(np.empty(shape, np.uint64), np.empty(shape, np.uint16), np.empty(shape, np.uint32),
+                      _unwrapped(_frames(data, starts, profile)))  # fmt: skip
+    size = profile.column(unit.lasers)
+    status = (size - 4, 4) if profile.legacy else (10, 2)
+    _read_headers(
+        data, starts + profile.header, (size, *status), columns.timestamp, columns.measurement, columns.status
+    )
     wrong = (columns.measurement >= unit.columns) & (columns.status != 0)
     if wrong.any():
         first = int(np.argmax(wrong.any(axis=1)))
@@ -129,18 +137,33 @@ def read_columns(payloads: NDArray[np.uint8], unit: OusterUnit) -> Columns:
     return columns
 
 
-def _columns(payloads: NDArray[np.uint8], profile: Profile, unit: OusterUnit) -> Columns:
-    size, per_packet = profile.column(unit.lasers), unit.columns_per_packet
-    body = payloads[:, profile.header : profile.header + per_packet * size].reshape(len(payloads), per_packet, size)
+def _frames(data: NDArray[np.uint8], starts: NDArray[np.int64], profile: Profile) -> NDArray[np.uint16]:
+    """The number of each packet's frame: in its header, or where there is none in its first column's."""
+    at = starts + (10 if profile.legacy else 2)
+    return data[at].astype(np.uint16) | data[at + 1].astype(np.uint16) << np.uint16(8)
 
-    def number(at: int, kind: str) -> Any:
-        width = np.dtype(kind).itemsize
-        return np.ascontiguousarray(body[:, :, at : at + width]).view(kind)[..., 0]
 
-    if profile.legacy:
-        return Columns(number(0, "<u8"), number(8, "<u2"), number(size - 4, "<u4"), _unwrapped(number(10, "<u2")[:, 0]))
-    frame = np.ascontiguousarray(payloads[:, 2:4]).view("<u2")[:, 0]
-    return Columns(number(0, "<u8"), number(8, "<u2"), number(10, "<u2").astype(np.uint32), _unwrapped(frame))
+@loop_kernel
+def _read_headers(
+    data: Array, starts: Array, place: tuple[int, int, int], timestamp: Array, measurement: Array, status: Array
+) -> None:
+    """The numbers of all columns; ``place``: a column's bytes, and its status's place and bytes."""
+    size, status_at, status_bytes = place
+    for packet in range(len(starts)):
+        for column in range(timestamp.shape[1]):
+            at = starts[packet] + column * size
+            timestamp[packet, column] = _number(data, at, 8)
+            measurement[packet, column] = _number(data, at + 8, 2)
+            status[packet, column] = _number(data, at + status_at, status_bytes)
+
+
+@inline_kernel
+def _number(data: Array, at: Whole, size: Whole) -> Whole:
+    """A number of so many bytes, the lowest first."""
+    found = np.uint64(0)
+    for k in range(size):
+        found |= np.uint64(data[at + k]) << np.uint64(8 * k)
+    return found
 
 
 def _unwrapped(frame: NDArray[np.uint16]) -> NDArray[np.int64]:

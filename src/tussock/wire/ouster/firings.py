@@ -2,12 +2,15 @@
 
 All lasers of a column fire together; a column that did not come, or is marked as bad, was not fired as far as anybody
 knows and is left out. Of two returns the first is the strongest.
+
+A packet holds up to 2,048 pulses and tells 12 bytes of each; 84 describe it. Read are ranges and intensities, in one pass
+from the bytes of the capture. What follows from a pulse's column and laser alone, `OusterFirings` makes when asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +20,13 @@ from numpy.typing import NDArray
 from tussock.kernels import Array, loop_kernel
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.captures.datagrams import Datagrams
-from tussock.wire.firing_loop import FiringColumns
 from tussock.wire.firings import Firings
 from tussock.wire.ouster.decode import Columns, OusterScan, beam_table, read_columns
 from tussock.wire.ouster.encode import WHITE
 from tussock.wire.ouster.profiles import PROFILES
 from tussock.wire.ouster.read import lidar_datagrams
 
-__all__ = ["firings_of_scans", "ouster_firings"]
+__all__ = ["OusterFirings", "firings_of_scans", "ouster_firings"]
 
 _AT_ONCE = 4_000_000_000  # [ns] device clocks that are this near to the recorder's are the same clock
 
@@ -34,13 +36,12 @@ def ouster_firings(found: Datagrams, unit: OusterUnit, sender: str | None, say: 
     chosen = lidar_datagrams(found, unit, sender)
     for note in found.losses.notes(found.path):
         say(note)
-    payloads = chosen.payloads()
-    columns = read_columns(payloads, unit)
+    columns = read_columns(chosen.data, chosen.start, unit)
     stamps = columns.timestamp[:, 0].astype(np.int64)
     # A packet leaves when its last column is measured.
     lasts = round(1e9 * unit.columns_per_packet / (unit.columns * unit.rate_hz))
     apart = int(np.median(chosen.time_ns - lasts - stamps))
-    return _fired(payloads, columns, unit, 0 if abs(apart) < _AT_ONCE else apart, _Saying(found.path, say))
+    return _fired(chosen, columns, unit, 0 if abs(apart) < _AT_ONCE else apart, _Saying(found.path, say))
 
 
 class _Saying(NamedTuple):
@@ -50,9 +51,7 @@ class _Saying(NamedTuple):
     say: Callable[[str], None]
 
 
-def _fired(
-    payloads: NDArray[np.uint8], columns: Columns, unit: OusterUnit, offset_ns: int, saying: _Saying
-) -> Firings:  # fmt: skip
+def _fired(chosen: Datagrams, columns: Columns, unit: OusterUnit, offset_ns: int, saying: _Saying) -> OusterFirings:
     """The pulses of all good columns, in the order of frames and of columns in them, each once."""
     profile = PROFILES[unit.profile]
     first = int(columns.number.min())
@@ -68,26 +67,12 @@ def _fired(
     turns, measured = np.divmod(place, unit.columns)
     _say_missing(turns, np.unique(columns.number) - first, unit, saying)
     packet, within = np.divmod(good, unit.columns_per_packet)
-    returns = profile.returns
-    here = _Pixels(
-        packet, profile.header + profile.column_header + within * profile.column(unit.lasers), measured, turns,
-        (columns.timestamp.ravel()[good].astype(np.int64) + offset_ns) / 1e9,
-    )  # fmt: skip
-    out = FiringColumns.empty(len(good) * unit.lasers, returns)
-    _fire_columns(np.ascontiguousarray(payloads), here, _beams(unit), _fields(unit), out)
-    return Firings(
-        sensor=unit.product.lower(),
-        kinds=("strongest", "echo")[:returns],
-        times=out.times,
-        lasers=out.lasers,
-        rings=out.rings,
-        turns=out.turns,
-        azimuths=out.azimuths,
-        origins=out.origins,
-        directions=out.directions,
-        ranges=out.ranges,
-        intensity=out.intensity,
-    )
+    times = (columns.timestamp.ravel()[good].astype(np.int64) + offset_ns) / 1e9
+    first = chosen.start[packet] + profile.header + profile.column_header + within * profile.column(unit.lasers)
+    ranges = np.empty((len(good) * unit.lasers, profile.returns))
+    intensity = np.empty(ranges.shape, np.float32)
+    _read_pixels(chosen.data, first, unit.lasers, _fields(unit), ranges, intensity)
+    return OusterFirings(unit, _Fired(measured, turns.astype(np.int32), times), ranges, intensity)
 
 
 def _say_missing(
@@ -107,16 +92,58 @@ def _say_missing(
             saying.say(f"{saying.path}: {count} {text}")
 
 
-class _Pixels(NamedTuple):
-    """The columns to read, in order, each of shape (n,)."""
+class _Fired(NamedTuple):
+    """The columns that were fired, in order, each of shape (n,)."""
 
-    packet: NDArray[np.int64]
-    first: NDArray[np.int64]
-    """[bytes] in the packet where its pixels begin"""
     measured: NDArray[np.int64]
     """number of the column in a revolution"""
-    turns: NDArray[np.int64]
+    turns: NDArray[np.int32]
     times: NDArray[np.float64]
+    """[s]"""
+
+
+class OusterFirings(Firings):
+    """Firings whose directions, origins, times and numbers are made when they are first asked for."""
+
+    _unit: OusterUnit
+    _fired: _Fired
+
+    def __init__(
+        self, unit: OusterUnit, fired: _Fired, ranges: NDArray[np.float64], intensity: NDArray[np.float32]
+    ) -> None:
+        kinds = ("strongest", "echo")[: ranges.shape[1]]
+        self.__dict__ |= {
+            "sensor": unit.product.lower(), "kinds": kinds, "ranges": ranges, "intensity": intensity, "complete": True,
+            "_unit": unit, "_fired": fired,
+        }  # fmt: skip
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        return np.repeat(self._fired.times, self._unit.lasers)
+
+    @cached_property
+    def turns(self) -> NDArray[np.int32]:
+        return np.repeat(self._fired.turns, self._unit.lasers)
+
+    @cached_property
+    def lasers(self) -> NDArray[np.uint16]:
+        return np.tile(np.arange(self._unit.lasers, dtype=np.uint16), len(self._fired.times))
+
+    @cached_property
+    def rings(self) -> NDArray[np.uint16]:
+        return np.tile(_rings(self._unit).astype(np.uint16), len(self._fired.times))
+
+    @cached_property
+    def azimuths(self) -> NDArray[np.float64]:
+        return np.take(_beams(self._unit).azimuths, self._fired.measured, axis=0).reshape(-1)
+
+    @cached_property
+    def origins(self) -> NDArray[np.float64]:
+        return np.repeat(_beams(self._unit).origins[self._fired.measured], self._unit.lasers, axis=0)
+
+    @cached_property
+    def directions(self) -> NDArray[np.float64]:
+        return np.take(_beams(self._unit).directions, self._fired.measured, axis=0).reshape(-1, 3)
 
 
 class _Beams(NamedTuple):
@@ -128,8 +155,6 @@ class _Beams(NamedTuple):
     """shape (columns, lasers)"""
     origins: NDArray[np.float64]
     """[m], the same for all lasers of a column, shape (columns, 3)"""
-    rings: NDArray[np.int64]
-    """shape (lasers,)"""
 
 
 class _Fields(NamedTuple):
@@ -148,7 +173,7 @@ def _beams(unit: OusterUnit) -> _Beams:
     directions, origins = beam_table(unit)
     ways = np.ascontiguousarray(directions.transpose(1, 0, 2))
     azimuths = np.arctan2(ways[..., 1], ways[..., 0])
-    return _Beams(ways, azimuths, np.ascontiguousarray(origins[0]), _rings(unit))
+    return _Beams(ways, azimuths, np.ascontiguousarray(origins[0]))
 
 
 def _rings(unit: OusterUnit) -> NDArray[np.int64]:
@@ -165,33 +190,32 @@ def _fields(unit: OusterUnit) -> _Fields:
 
 
 @loop_kernel
-def _fire_columns(raw: Array, pixels: _Pixels, beams: _Beams, fields: _Fields, out: FiringColumns) -> None:
-    """Fill the columns of `Firings`, pulse by pulse."""
-    directions, origins, azimuths, times, ranges, turns, intensity, numbers, rings = out
-    packets, firsts, measured, turn_of, time_of = pixels
-    ways, aside, begins, rank = beams
+def _read_pixels(data: Array, firsts: Array, lasers: int, fields: _Fields, ranges: Array, intensity: Array) -> None:
+    """Ranges and intensities of all pulses; the pixels of a column begin at its byte ``firsts`` of ``data``."""
     size, range_at, mask, step, bright_at, axis_m = fields
-    lasers, returns, white = len(rank), len(range_at), np.float32(WHITE)
-    i = 0
-    for column in range(len(packets)):
-        packet, first, place = packets[column], firsts[column], measured[column]
-        time, turn = time_of[column], turn_of[column]
-        x, y, z = begins[place, 0], begins[place, 1], begins[place, 2]
-        for laser in range(lasers):
-            directions[i, 0], directions[i, 1] = ways[place, laser, 0], ways[place, laser, 1]
-            directions[i, 2] = ways[place, laser, 2]
-            origins[i, 0], origins[i, 1], origins[i, 2] = x, y, z
-            azimuths[i], times[i], turns[i] = aside[place, laser], time, turn
-            numbers[i], rings[i] = laser, rank[laser]
-            pixel = first + laser * size
-            for r in range(returns):
-                at = pixel + range_at[r]
-                steps = np.int64(raw[packet, at]) | np.int64(raw[packet, at + 1]) << 8
-                steps = (steps | np.int64(raw[packet, at + 2]) << 16) & mask
-                ranges[i, r] = steps * step / 1000.0 - axis_m if steps > 0 else np.nan
-                bright = np.float32(raw[packet, pixel + bright_at[r]]) / white
-                intensity[i, r] = bright if steps > 0 else np.float32(0.0)
-            i += 1
+    white, bits, factor = np.float32(WHITE), np.uint32(mask), np.int32(step)
+    # Places without a sign cannot count from the end, which saves asking.
+    i, wide = np.uint64(0), np.uint64(size)
+    for column in range(len(firsts)):
+        for k in range(len(range_at)):
+            first, bright, r = (
+                np.uint64(firsts[column] + range_at[k]),
+                np.uint64(bright_at[k] - range_at[k]),
+                np.uint64(k),
+            )
+            for laser in range(np.uint64(lasers)):
+                at = first + laser * wide
+                # Four bytes at once, of which no pixel has fewer.
+                word = np.uint32(data[at]) | np.uint32(data[at + np.uint64(1)]) << np.uint32(8)
+                word |= np.uint32(data[at + np.uint64(2)]) << np.uint32(16)
+                word |= np.uint32(data[at + np.uint64(3)]) << np.uint32(24)
+                steps = np.int32(word & bits)
+                # Computed whether there is a return or not, and then chosen: a guess wrong costs more than the division.
+                reach = np.float64(np.int32(steps * factor)) / 1000.0 - axis_m
+                shine = np.float32(data[at + bright]) / white
+                ranges[i + laser, r] = reach if steps > 0 else np.nan
+                intensity[i + laser, r] = shine if steps > 0 else np.float32(0.0)
+        i += np.uint64(lasers)
 
 
 def firings_of_scans(scans: list[OusterScan], *, offset_ns: int = 0) -> Firings:

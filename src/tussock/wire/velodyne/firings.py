@@ -43,19 +43,8 @@ def firings_of(stream: PacketStream) -> Firings:
     scale = float(stream.model.distance_step_m), float(stream.model.white)
     fire(raw, layout.place, lasers, cycles, scale, out)
     names = {STRONGEST: "strongest", LAST: "last"}
-    return Firings(
-        sensor=stream.name,
-        kinds=(stream.mode,) if returns == 1 else tuple(names[k] for k in range(returns)),
-        times=out.times,
-        lasers=out.lasers,
-        rings=out.rings,
-        turns=out.turns,
-        azimuths=out.azimuths,
-        origins=out.origins,
-        directions=out.directions,
-        ranges=_corrected(stream.calibration, out.ranges, out.directions, out.lasers),
-        intensity=out.intensity,
-    )
+    kinds = (stream.mode,) if returns == 1 else tuple(names[k] for k in range(returns))
+    return out.firings(stream.name, kinds, _corrected(stream.calibration, out.ranges, out.directions, out.lasers))
 
 
 def _lasers(stream: PacketStream) -> Lasers:

@@ -9,6 +9,7 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.files.formats import save_frame
+from tussock.learn.readers.point_files import _relative
 from tussock.learn.readers.read_pulses import load_pulses
 from tussock.poses import Pose, Trajectory
 from tussock.scene.primitives import plane, sphere
@@ -40,6 +41,23 @@ def test_kitti_points_find_their_rings(tmp_path) -> None:
     assert pulses.ranges == pytest.approx(ranges, abs=1e-4)
     assert pulses.intensity == pytest.approx(np.linspace(0, 1, len(rings)), abs=1e-6)
     assert not pulses.origins.any() and pulses.hit.all()
+
+
+def test_all_rings_of_kitti_are_found_between_their_neighbours(tmp_path) -> None:
+    """64 rings from 2.8° down to −23.6°, 0.2° to 0.7° apart: a fine comb of points meets each of them, in order."""
+    elevation = np.arange(2.7, -23.6, -0.02)
+    points = points_of(elevation, np.full(len(elevation), 20.0), np.zeros(len(elevation)))
+    table = np.column_stack([points, np.full(len(elevation), 0.5)]).astype("<f4")
+    (tmp_path / "000000.bin").write_bytes(table.tobytes())
+    rings = load_pulses(tmp_path / "000000.bin").rings.astype(int)
+    assert rings[0] == 63 and rings[-1] == 0 and (np.diff(rings) <= 0).all()
+    width = np.bincount(rings, minlength=64)[1:63] * 0.02
+    assert width.min() > 0.2 and width.max() < 0.7
+
+
+@pytest.mark.parametrize("most", [1.0, 255.0, 65535.0])
+def test_the_brightest_of_any_scale_is_1(most: float) -> None:
+    np.testing.assert_array_equal(_relative(np.array([0.0, most / 2, most])), [0.0, 0.5, 1.0])
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,17 @@ def test_byte_orders_and_clocks(tmp_path: Path, order: str) -> None:
     assert np.abs(found.time_ns - [sent.time_ns for sent in sents]).max() <= 1
 
 
+def test_longer_records(tmp_path: Path) -> None:
+    """Kuznetzov's pcap (magic 0xA1B2CD34): a record's header goes on with interface, protocol and kind of packet."""
+    sents = some(5)
+    data = struct.pack("<IHHiIII", 0xA1B2CD34, 2, 4, 0, 0, 65535, 1)
+    for frame, sent in zip(records_of(sents), sents, strict=True):
+        second, rest = divmod(sent.time_ns, 1_000_000_000)
+        data += struct.pack("<IIII", second, rest // 1000, len(frame.frame), len(frame.frame))
+        data += struct.pack("<IHBB", 2, 0x0008, 1, 0) + frame.frame
+    same(read(tmp_path / "a.pcap", data), sents, 1000)
+
+
 def test_a_clock_beyond_all_years(tmp_path: Path) -> None:
     frame = frames_of(Sent(b"a"))[0]
     data = pcapng([], resolution=0) + block(6, struct.pack("<IIIII", 0, 2**32 - 1, 0, len(frame), len(frame)) + frame)
@@ -162,7 +173,7 @@ def test_times_that_go_back_are_counted_and_the_order_kept(tmp_path: Path) -> No
         (pcap(records_of(some(2)))[:32] + b"\xff\xff\xff\x7f" + bytes(100), "record 1 claims 2147483647 bytes"),
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105) + bytes(16), "its link type 105 is not known"),
         (b"\x0a\x0d\x0d\x0a" + bytes(100), "the section at byte 0 has no byte order; the capture is damaged"),
-        (pcapng([])[:-16] + block(6, struct.pack("<IIIII", 7, 0, 0, 0, 0)), "is of interface 7, which is not described"),
+        (pcapng([])[:-16] + block(6, struct.pack("<IIIII", 7, 0, 0, 0, 0)), "the block at byte 60 is of interface 7, which is not described"),
         (pcapng([]) + struct.pack("<II", 6, 13) + bytes(80), "claims 13 bytes; the capture is damaged"),
         (pcapng([]) + block(6, bytes(8)), "is too short; the capture is damaged"),
         (pcapng([]) + block(6, struct.pack("<IIIII", 0, 0, 0, 999, 999)), "record 1 claims 999 bytes, more than its block"),

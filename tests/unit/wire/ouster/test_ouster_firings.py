@@ -118,6 +118,37 @@ def test_metadata_is_needed_and_may_be_named(tmp_path: Path) -> None:
         read_firings(tmp_path / "run.pcap", model="os1-128")
 
 
+def test_a_column_that_is_told_twice_in_a_row_counts_once(tmp_path: Path) -> None:
+    sensor = load_sensor("os1-32-rev7")
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        run.write(gappy_frame(sensor, 0, np.random.default_rng(0))[0])
+    unit = read_unit(tmp_path / "run.json")
+    found = read_datagrams(tmp_path / "run.pcap")
+    data = found.select(found.port == 7502)
+    payloads, column = data.payloads().copy(), 12 + 32 * 12
+    # The second column of a packet says that it is the first: of the two the later one counts.
+    payloads[3, 32 + column + 8 : 32 + column + 10] = payloads[3, 32 + 8 : 32 + 10]
+    with (tmp_path / "twice.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(payloads, data.times, 7502))
+    twice = read_firings(tmp_path / "twice.pcap", model=str(tmp_path / "run.json"), say=lambda note: None)
+    whole = read_firings(tmp_path / "run.pcap")
+    assert len(twice) == len(whole) - unit.lasers
+    at, lasers = 48 * unit.lasers, unit.lasers
+    np.testing.assert_array_equal(twice.ranges[at : at + lasers], whole.ranges[at + lasers : at + 2 * lasers])
+    np.testing.assert_array_equal(twice.azimuths[at : at + lasers], whole.azimuths[at : at + lasers])
+
+
+def test_what_follows_from_column_and_laser_is_made_when_asked(tmp_path: Path) -> None:
+    sensor = load_sensor("os1-32-rev7")
+    with open_recording(tmp_path / "run.pcap", sensor) as run:
+        run.write(gappy_frame(sensor, 0, np.random.default_rng(0))[0])
+    found = read_firings(tmp_path / "run.pcap")
+    assert "directions" not in vars(found) and len(found) == len(found.ranges)
+    assert found.directions is found.directions and "origins" not in vars(found)
+    part = found.select(found.rings == 3)
+    assert len(part) == 1024 and (part.lasers == part.lasers[0]).all() and part.complete
+
+
 def test_columns_that_are_missing_are_said(tmp_path: Path) -> None:
     sensor = load_sensor("os1-32")
     with open_recording(tmp_path / "run.pcap", sensor) as run:
