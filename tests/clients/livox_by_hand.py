@@ -113,3 +113,27 @@ def decode_first(payload: bytes) -> DecodedFirst:
             places.append((flat * np.cos(azimuth), flat * np.sin(azimuth), a / 1000 * np.cos(zenith)))
         bright.append(reflectivity)
     return DecodedFirst(kind, time_ns, np.array(places), np.array(bright, np.uint8), np.empty((0, 6)))
+
+
+class DecodedDual(NamedTuple):
+    time_ns: int
+    """of the first pulse"""
+    xyz: NDArray[np.float64]
+    """[m] of return 1 and return 2 of each pulse, shape (48, 2, 3); (0, 0, 0) for no return"""
+    reflectivity: NDArray[np.uint8]
+    """shape (48, 2)"""
+    number: NDArray[np.uint8]
+    """of the return as its tag says, bits 5 and 4, shape (48, 2)"""
+
+
+def decode_dual(payload: bytes) -> DecodedDual:
+    """A packet of the first SDK with two returns a pulse: LivoxDualExtendRawPoint, x1 … tag1, x2 … tag2."""
+    version, _slot, _id, _reserved, _status, _time_type, kind, time_ns = struct.unpack_from("<BBBBIBBQ", payload)
+    if version != 5 or kind != 4 or len(payload) != 18 + 48 * 28:
+        raise ValueError(f"version {version}, type {kind}, {len(payload)} bytes")
+    xyz, bright, number = np.zeros((48, 2, 3)), np.zeros((48, 2), np.uint8), np.zeros((48, 2), np.uint8)
+    for at, (x1, y1, z1, r1, t1, x2, y2, z2, r2, t2) in enumerate(struct.iter_unpack("<iiiBBiiiBB", payload[18:])):
+        xyz[at] = np.array([[x1, y1, z1], [x2, y2, z2]]) / 1000
+        bright[at] = r1, r2
+        number[at] = t1 >> 4 & 3, t2 >> 4 & 3
+    return DecodedDual(time_ns, xyz, bright, number)

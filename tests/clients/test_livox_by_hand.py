@@ -95,3 +95,36 @@ def test_packets_of_the_first_sdk(name: str, packets: str, kind: int, step_ns: f
     if "imu" in first:
         readings = np.concatenate([by_hand.decode_first(row.tobytes()).imu for row in first["imu"].payloads])
         assert len(readings) == 20 and np.abs(readings[:, 3:].mean(0) - [0.0, 0.0, 1.0]).max() < 0.05
+
+
+@pytest.mark.parametrize("name", ["livox-avia", "livox-horizon"])
+def test_two_returns_of_the_first_sdk(name: str) -> None:
+    """The nearer is return 1, the farther return 2; 48 pulses a packet, 1/240,000 s apart."""
+    sensor = load_sensor(name).changed(packets="livox1-cartesian-dual", **{"receiver.mode": "strongest+last"})
+    frame = made_frame(sensor, 1, seed=4, returns="dual")
+    # Of every third pair the strongest is the farther one.
+    swap = np.flatnonzero((frame.pulse[1:] == frame.pulse[:-1]) & (frame.pulse[1:] % 3 == 0))
+    rows = np.arange(len(frame))
+    rows[swap], rows[swap + 1] = swap + 1, swap
+    frame = frame.select(rows)
+    encoder = LivoxEncoder(sensor, epoch=EPOCH)
+    sent = [*encoder.encode(frame)["data"].payloads, *encoder.flush()["data"].payloads]
+    decoded = [by_hand.decode_dual(row.tobytes()) for row in sent]
+    xyz = np.concatenate([packet.xyz for packet in decoded])
+    number = np.concatenate([packet.number for packet in decoded])
+    bright = np.concatenate([packet.reflectivity for packet in decoded])
+    seen = (xyz != 0).any(axis=2)
+    count = len(sensor.pulses(1))
+    assert not seen[count:].any() and len(xyz) - count < 48
+    np.testing.assert_array_equal(seen[:count].sum(axis=1), np.bincount(frame.pulse, minlength=count))
+    np.testing.assert_array_equal(number, np.where(seen, [1, 2], 0))
+    assert seen[:, 0][seen[:, 1]].all()
+    order = np.lexsort((frame.range, frame.pulse))  # by arrival
+    np.testing.assert_allclose(xyz[seen], frame.xyz[order], atol=0.00051 + 1e-4)
+    apart = np.linalg.norm(xyz[seen.all(axis=1)], axis=2)
+    assert (apart[:, 1] >= apart[:, 0]).all() and (apart[:, 1] > apart[:, 0]).any()
+    same = frame.range[order][1:] == frame.range[order][:-1]
+    loose = np.concatenate([same, [False]]) | np.concatenate([[False], same])  # of equal ranges either may be first
+    np.testing.assert_allclose(bright[seen][~loose], 100 * frame.intensity[order][~loose], atol=0.51)
+    times = np.concatenate([packet.time_ns + np.arange(48) * 1e9 / 240_000 for packet in decoded])
+    np.testing.assert_allclose(times[:count][frame.pulse] * 1e-9 - EPOCH, frame.time, atol=1e-6)

@@ -18,7 +18,7 @@ __all__ = ["LivoxPoints", "decode_livox", "decode_livox_imu"]
 
 @dataclass(frozen=True, eq=False)
 class LivoxPoints:
-    """Points of packets, one row a packet, pulses without return included.
+    """Points of packets, one row a packet, pulses without return included; where a pulse has two, they are neighbours.
 
     >>> scene = tussock.Scene("crate")
     >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
@@ -90,7 +90,7 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
         step = packets["interval"].astype(np.float64) * 100 / packets["points"]  # [ns]
     else:
         step = np.full(len(packets), form.step_ns)
-    within = np.rint(step[:, None] * np.arange(form.points)).astype(np.int64)
+    within = np.rint(step[:, None] * (np.arange(form.points) // form.returns)).astype(np.int64)
     names = packets.dtype.names or ()
     return LivoxPoints(
         form,

@@ -3,7 +3,8 @@
 The pulses of a sensor are one endless stream, cut into packets of 96 or 100 without regard to where a frame ends; packets
 of the second SDK are counted anew in every frame. `flush` completes the last one with points that saw nothing.
 
-Left out: the tag, which tells how sure the device is of a point, is 0; frames are not told apart in non-repetitive
+Of two returns the nearer comes first, and the tag counts them. Left out: what else the tag tells, how sure the device is of
+a point, is 0; frames are not told apart in non-repetitive
 scanning, so the frame's number stays 0, as on the device.
 """
 
@@ -28,6 +29,8 @@ from tussock.wire.packets import EPOCH, Packets, Sent, whole_nanoseconds
 
 __all__ = ["LivoxEncoder"]
 
+_RETURN_NUMBER = 16  # the tag's, from its fourth bit on
+
 
 class LivoxEncoder:
     """Turns the frames of one sensor into packets of points (``data``) and inertial packets (``imu``).
@@ -41,16 +44,17 @@ class LivoxEncoder:
         self.sensor, self.epoch = sensor, epoch
         self.format = format_of(sensor)
         self._record = self.format.packet
-        self._kind = KINDS.index(str(sensor.receiver.mode))
+        mode = str(sensor.receiver.mode)
+        self._kind = KINDS.index("strongest" if self.format.returns == 2 else mode)
         self._begun = np.zeros(1, self._record)
-        self._carried = 0  # points in the packet begun
+        self._carried = 0  # pulses in the packet begun
         self._times = np.empty(0)  # [s] when they were fired
         self._next: int | None = None  # the frame that must come next
         self._counted = 0  # packets in the frame
 
     @property
     def packets_per_second(self) -> float:
-        return len(self.sensor.pulses(0)) / self.sensor.frame_period / self.format.points
+        return len(self.sensor.pulses(0)) / self.sensor.frame_period / self.format.pulses
 
     def encode(self, frame: Frame) -> Sent:
         """The packets that this frame completes. After a gap the packet begun before it is completed empty."""
@@ -63,7 +67,7 @@ class LivoxEncoder:
             )  # fmt: skip
         before = self.flush()["data"] if self._next not in (None, number) else Packets.none(self._record.itemsize)
         self._counted = 0
-        points = self.format.points
+        points = self.format.pulses
         times = np.concatenate([self._times, number * self.sensor.frame_period + pulses.offsets])
         packets = np.zeros(ceil(len(times) / points), self._record)
         if self._carried:
@@ -85,32 +89,32 @@ class LivoxEncoder:
         if not self._carried:
             return {"data": Packets.none(self._record.itemsize)}
         step = self.sensor.frame_period / len(self.sensor.pulses(0))
-        rest = self._times[-1] + step * (1 + np.arange(self.format.points - self._carried))
+        rest = self._times[-1] + step * (1 + np.arange(self.format.pulses - self._carried))
         done = self._finished(self._begun, np.concatenate([self._times, rest])[None])
         self._begun, self._carried, self._times, self._next = np.zeros(1, self._record), 0, np.empty(0), None
         return {"data": done}
 
     def _place(self, frame: Frame, packets: NDArray[Any]) -> None:
-        given = _Given(
-            self.format.points,
-            self._kind,
-            self._carried,
-            frame.pulse,
-            frame.return_kind,
-            frame.intensity,
-            packets["data"],
-        )
+        form, pulse, kind = self.format, frame.pulse, frame.return_kind
+        if form.returns == 2:
+            # A point for either return of a pulse, and whichever is reported has its place.
+            pulse = 2 * pulse.astype(np.int64) + _farther(frame)
+            kind = np.where(frame.hit, np.uint8(self._kind), kind)
+        carried = form.returns * self._carried
+        given = _Given(form.points, self._kind, carried, pulse, kind, frame.intensity, packets["data"])
         if self.format.spherical:
             written = _write_spherical(given, frame.range, frame.azimuth, frame.elevation)
         else:
             most = np.iinfo(packets["data"]["x"].dtype).max
             written = _write_points(given, frame.xyz, np.float32(1 / self.format.step_m), np.int64(most))
+        if form.returns == 2:
+            packets["data"]["tag"] = np.where(_returned(packets), _RETURN_NUMBER * (1 + np.arange(form.points) % 2), 0)
         if not written and frame.hit.any():
             kinds = ", ".join(sorted({KINDS[kind] for kind in set(frame.return_kind.tolist())}))
             raise InputError.of(f"packets {self.format.name}", f"need {self.sensor.receiver.mode} returns", kinds)
 
     def _finished(self, packets: NDArray[Any], times: NDArray[np.float64]) -> Packets:
-        """Packets with their headers; ``times`` [s] of all points, shape (packets, points)."""
+        """Packets with their headers; ``times`` [s] of all pulses, shape (packets, pulses)."""
         points, step = self.format.points, self.sensor.frame_period / len(self.sensor.pulses(0))
         if self.format.sdk == 2:
             packets["interval"] = round(points * step / 1e-7)
@@ -138,6 +142,18 @@ class LivoxEncoder:
             packets["length"], packets["points"] = size, points
             packets["crc"] = ethernet_crc32(raw[:, TIME_AT:])
         return raw
+
+
+def _farther(frame: Frame) -> NDArray[np.bool_]:
+    """Whether a row is the second to arrive of its pulse's two returns, which are neighbours, shape (n,)."""
+    same = np.concatenate([[False], frame.pulse[1:] == frame.pulse[:-1], [False]])
+    reach = np.concatenate([[np.inf], frame.range, [np.inf]])
+    behind = same[:-1] & (reach[:-2] <= frame.range)
+    return np.asarray(behind | (same[1:] & (reach[2:] < frame.range)))
+
+
+def _returned(packets: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.any([packets["data"][axis] != 0 for axis in "xyz"], axis=0)
 
 
 class _Given(NamedTuple):

@@ -72,25 +72,32 @@ def livox_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say
         frame = (times[:, 0] - times[0, 0]) // _FRAME_NS
     else:
         frame = np.concatenate([[0], np.cumsum(np.diff(points.packet[order].astype(np.int64)) < 0)])
-    lines = sensor.lasers if sensor is not None and points.format.points % sensor.lasers == 0 else 1
-    xyz = points.xyz[order]
-    hit = points.hit[order]
-    packet, place = np.nonzero(hit)
-    ends = xyz[packet, place]
-    reach = np.sqrt(np.einsum("ij,ij->i", ends, ends))
+    form = points.format
+    lines = sensor.lasers if sensor is not None and form.pulses % sensor.lasers == 0 else 1
+    # A row a pulse, with a column for each of its returns, shape (packets, pulses, returns, …).
+    shape = (len(order), form.pulses, form.returns)
+    xyz, hit = points.xyz[order].reshape(*shape, 3), points.hit[order].reshape(shape)
+    packet, place = np.nonzero(hit.any(axis=2))
+    ends, there = xyz[packet, place], hit[packet, place]
+    reach = np.sqrt(np.einsum("ijk,ijk->ij", ends, ends))
+    # All returns of a pulse lie on one line: the farthest tells best where it went.
+    far = np.argmax(reach, axis=1)[:, None]
+    way = np.take_along_axis(ends, far[..., None], 1)[:, 0] / np.take_along_axis(reach, far, 1)
+    bright = points.reflectivity[order].reshape(shape)[packet, place] / np.float32(WHITE)
     laser = (place % lines).astype(np.uint16)
+    when = times.reshape(shape)[packet, place, 0] + (0 if abs(apart) < _AT_ONCE_NS else apart)
     return Firings(
         sensor=sensor.name if sensor is not None else "livox",
-        kinds=("strongest",),
-        times=(times[packet, place] + (0 if abs(apart) < _AT_ONCE_NS else apart)) / 1e9,
+        kinds=("strongest",) if form.returns == 1 else ("echo", "echo"),
+        times=when / 1e9,
         lasers=laser,
         rings=laser,
         turns=frame[packet].astype(np.int32),
-        azimuths=np.arctan2(ends[:, 1], ends[:, 0]),
-        origins=np.zeros((len(ends), 3)),
-        directions=ends / reach[:, None],
-        ranges=reach[:, None],
-        intensity=(points.reflectivity[order][packet, place] / np.float32(WHITE))[:, None].astype(np.float32),
+        azimuths=np.arctan2(way[:, 1], way[:, 0]),
+        origins=np.zeros((len(way), 3)),
+        directions=way,
+        ranges=np.where(there, reach, np.nan),
+        intensity=np.where(there, bright, 0).astype(np.float32),
         complete=False,
     )
 

@@ -16,10 +16,12 @@ A packet is a header and points, or one inertial reading. All numbers are little
     0  x, y, z int32 [mm], reflectivity u8                  2  the same and tag u8
     1  distance u32 [mm], zenith u16, azimuth u16 [0.01°],  3  the same and tag u8
        reflectivity u8                                      6  turn rate and acceleration, as above
+    4  48 pulses of two points as in 2, the nearer first; bits 4 and 5 of the tag count them, 1 and 2
 
 A point without return is all zeros. Of the second SDK points go to port 56301 and inertial readings to 56401; of the
-first a host says in its handshake which ports it listens at, and ours are a choice. Packets of the first SDK that hold
-two or three returns a pulse are neither written nor read: which of a pulse's returns they hold is not written down.
+first a host says in its handshake which ports it listens at, and ours are a choice. That returns are in the order of their
+arrival is in the user manual of the Mid-70 ("Tags"); which two of three or more a device reports is not written down. Left
+out are the packets of two returns in angles (5) and those of three (7, 8).
 
 Sources: Livox Mid-360 communication protocol, "Point cloud & IMU data protocol", and livox_lidar_def.h of Livox-SDK2;
 Livox SDK communication protocol (wiki of Livox-SDK, version 1.3.0), section 3, livox_def.h of Livox-SDK, and the points
@@ -78,7 +80,14 @@ class Format(NamedTuple):
     points: int
     """in a packet"""
     step_ns: float | None
-    """from point to point, where packets do not say"""
+    """from pulse to pulse, where packets do not say"""
+    returns: int = 1
+    """points of a pulse, one behind the other"""
+
+    @property
+    def pulses(self) -> int:
+        """In a packet."""
+        return self.points // self.returns
 
     @property
     def packet(self) -> np.dtype:
@@ -111,24 +120,30 @@ FORMATS: dict[str, Format] = {
         Format("livox1-cartesian", 0, _XYZ, 0.001, 1, 100, 1e9 / 100_000),
         Format("livox1-spherical", 1, _POLAR, 0.001, 1, 100, 1e9 / 100_000),
         Format("livox1-cartesian-tagged", 2, (*_XYZ, _TAG), 0.001, 1, 96, 1e9 / 240_000),
+        Format("livox1-cartesian-dual", 4, (*_XYZ, _TAG), 0.001, 1, 96, 1e9 / 240_000, returns=2),
         Format("livox1-spherical-tagged", 3, (*_POLAR, _TAG), 0.001, 1, 96, 1e9 / 240_000),
     )
 }
 """Every format by the name that ``packets`` of a sensor's file gives."""
 
-_MODES = ("strongest", "last", "first")
+_MODES: dict[int, tuple[str, ...]] = {
+    1: ("strongest", "last", "first"),
+    2: ("strongest+last", "first+last", "first+strongest", "strongest+second"),
+}
+"""of a receiver, by the returns of a format"""
 
 
 def format_of(sensor: Sensor) -> Format:
     """The packets that a sensor sends; an `InputError` where none are known for it."""
     if sensor.packets not in FORMATS:
         raise InputError(f"sensor {sensor.name}: packets {sensor.packets!r}: {nearest(str(sensor.packets), FORMATS)}")
-    mode = str(sensor.receiver.mode)
-    if mode not in _MODES:
+    form, mode = FORMATS[sensor.packets], str(sensor.receiver.mode)
+    if mode not in _MODES[form.returns]:
+        many = "one return" if form.returns == 1 else "two returns"
+        other = "packets livox1-cartesian-dual carry two" if form.returns == 1 else "other packets of Livox carry one"
         raise InputError.of(
-            "receiver.mode", "packets of Livox carry one return: " + ", ".join(_MODES), mode, "set receiver.mode to one"
+            "receiver.mode", f"packets {form.name} carry {many}: " + ", ".join(_MODES[form.returns]), mode, other
         )
-    form = FORMATS[sensor.packets]
     step = 1e9 * sensor.frame_period / len(sensor.pulses(0))
     if form.step_ns is not None and abs(step - form.step_ns) > 1e-3 * form.step_ns:
         raise InputError.of(

@@ -21,6 +21,8 @@ from tussock.wire.livox.decode import decode_livox, decode_livox_imu
 from tussock.wire.livox.encode import LivoxEncoder
 from tussock.wire.livox.formats import FORMATS
 from tussock.wire.packets import EPOCH, Packets
+from tussock.wire.read_firings import read_firings
+from tussock.wire.recording import open_recording
 
 STEPS = {name: 0.01 if name == "livox-cartesian16" else 0.001 for name in FORMATS}
 FIRST = {"livox1-cartesian": "livox-mid-40", "livox1-spherical": "livox-mid-40"}
@@ -58,7 +60,7 @@ def test_checksums_are_zlibs() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    packets=st.sampled_from(list(FORMATS)),
+    packets=st.sampled_from([name for name, form in FORMATS.items() if form.returns == 1]),
     first=st.sampled_from([0, 1, 100_003]),
     count=st.integers(1, 3),
     seed=st.integers(0, 1 << 30),
@@ -92,6 +94,49 @@ def test_there_and_back(packets, first, count, seed, share, hole, rate) -> None:
     np.testing.assert_allclose(
         stamps * 1e-9, np.concatenate(times), atol=(2e-9 if packets[5] == "-" else 2e-8) + 1e-12 * first
     )
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    first=st.sampled_from([0, 1, 100_003]),
+    count=st.integers(1, 3),
+    seed=st.integers(0, 1 << 30),
+    share=st.sampled_from([0.0, 0.01, 0.5, 1.0]),
+    rate=st.sampled_from([10.0, 13.0]),
+)
+def test_two_returns_there_and_back(tmp_path_factory, first, count, seed, share, rate) -> None:
+    changes = {"pattern.frame_hz": rate, "receiver.mode": "strongest+last"}
+    sensor = sensor_of("livox1-cartesian-dual", **changes)
+    frames = [made_frame(sensor, first + k, seed=seed, share=share, returns="dual") for k in range(count)]
+    total, wanted = 0, []
+    for number, frame in enumerate(frames, first):
+        size = len(sensor.pulses(number))
+        places = np.full((size, 2), np.nan)
+        order = np.lexsort((frame.range, frame.pulse))
+        again = np.concatenate([[False], frame.pulse[order][1:] == frame.pulse[order][:-1]]).astype(int)[: len(frame)]
+        places[frame.pulse[order], again] = frame.range[order]
+        wanted.append(places)
+        total += size
+    expected = np.concatenate(wanted)
+    told = decode_livox(sent(sensor, frames).payloads)
+    reach = np.linalg.norm(told.xyz.reshape(-1, 2, 3), axis=2)
+    np.testing.assert_array_equal(reach[:total] > 0, np.isfinite(expected))
+    np.testing.assert_allclose(reach[:total], np.nan_to_num(expected), atol=0.002)
+    assert not reach[total:].any()
+    path = tmp_path_factory.mktemp("dual") / "run.pcap"
+    if not np.isfinite(expected).any():
+        return
+    with open_recording(path, sensor) as run:
+        for frame in frames:
+            run.write(frame)
+    notes: list[str] = []
+    found = read_firings(path, say=notes.append)
+    assert notes == [] and found.kinds == ("echo", "echo") and not found.complete
+    np.testing.assert_allclose(found.ranges, expected[np.isfinite(expected).any(axis=1)], atol=0.002)
+    np.testing.assert_allclose(np.linalg.norm(found.directions, axis=1), 1, atol=1e-12)
+    times = [n * sensor.frame_period + sensor.pulses(n).offsets for n in range(first, first + count)]
+    hit = np.isfinite(expected).any(axis=1)
+    assert np.abs(found.times - EPOCH - np.concatenate(times)[hit]).max() < 3e-6
 
 
 def test_inertial_packets_there_and_back() -> None:
@@ -132,6 +177,8 @@ def test_mistakes_are_one_line() -> None:
         LivoxEncoder(sensor.with_(packets="livox1-cartesian"))
     with pytest.raises(InputError, match="carry one return"):
         LivoxEncoder(sensor.with_(**{"receiver.mode": "strongest+last"}))
+    with pytest.raises(InputError, match=r"packets livox1-cartesian-dual carry two returns: strongest\+last"):
+        LivoxEncoder(sensor_of("livox1-cartesian-dual"))
     with pytest.raises(InputError, match="must be of the sensor livox-mid-360"):
         LivoxEncoder(sensor).encode(made_frame(sensor.with_(**{"pattern.frame_hz": 20.0})))
     with pytest.raises(InputError, match="need strongest returns, got 'last'"):
