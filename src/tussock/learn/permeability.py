@@ -28,7 +28,7 @@ _BLOCK = 2048  # pulses a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_ESCAPES = 0.5
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
-_NOTHING_LEFT = 1e-3  # of a pulse, after which nobody gets away
+_LEAST_PASSING = 1e-3  # probability of passing all volumes so far, below which a pulse counts as stopped
 _UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
 
 
@@ -175,9 +175,9 @@ def _escape_all(
                     passing = min(passing * without_own[i, shell], 1.0)
                 left *= passing
                 last = i
-                if left < _NOTHING_LEFT:
+                if left < _LEAST_PASSING:
                     break
-            if last >= 0 and known and left >= _NOTHING_LEFT:
+            if last >= 0 and known and left >= _LEAST_PASSING:
                 expected[worker, last] += np.int64(left * _UNIT)
                 if labels[b] < 0:
                     observed[worker, last] += 1

@@ -55,7 +55,8 @@ def plan(
     n = len(blocked)
     if not all(0 <= k < n for k in (*first, *last)):
         return None
-    # It stands there: what was grown over its own place is no obstacle.
+    # Obstacles are inflated by the vehicle's half width; cells that the vehicle itself stands on block only if they are
+    # lethal themselves.
     reach = int(np.ceil(half_width / cell)) + 1
     near = np.s_[max(first[0] - reach, 0) : first[0] + reach + 1, max(first[1] - reach, 0) : first[1] + reach + 1]
     blocked[near] &= cost_map.costs[near] >= settings.lethal

@@ -78,10 +78,10 @@ def _spread(thing: SceneObject, chosen: NDArray[np.bool_], count: int) -> tuple[
     """Points (count, 3) over some triangles of a mesh, and the triangles' whole area [m²]."""
     corners = thing.mesh.vertices[thing.mesh.triangles[chosen]].astype(np.float64)
     sums = np.cumsum(thing.mesh.areas[chosen])
-    draws = [uniform_array(0, Purpose.SITE, thing.id, np.arange(count), draw).astype(np.float64) for draw in range(2)]
-    # Evenly along the sum of areas: every part of the plant gets its share.
+    u, v = (uniform_array(0, Purpose.SITE, thing.id, np.arange(count), draw).astype(np.float64) for draw in range(2))
+    # Stratified in area: point k lies in the triangle where the cumulative area passes (k + ½) / count of the whole.
     which = np.minimum(np.searchsorted(sums, (np.arange(count) + 0.5) / count * sums[-1]), len(sums) - 1)
-    u, v = draws
+    # Uniform in the triangle: the half of the unit square beyond its diagonal is folded back.
     flip = u + v > 1
     u, v = np.where(flip, 1 - u, u)[:, None], np.where(flip, 1 - v, v)[:, None]
     a, b, c = (corners[which, k] for k in range(3))
