@@ -98,7 +98,7 @@ class LivoxEncoder:
         form, pulse, kind = self.format, frame.pulse, frame.return_kind
         if form.returns == 2:
             # A point for either return of a pulse, and whichever is reported has its place.
-            pulse = 2 * pulse.astype(np.int64) + _farther(frame)
+            pulse = 2 * pulse + _farther(frame).astype(np.uint32)
             kind = np.where(frame.hit, np.uint8(self._kind), kind)
         carried = form.returns * self._carried
         given = _Given(form.points, self._kind, carried, pulse, kind, frame.intensity, packets["data"])
