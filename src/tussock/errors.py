@@ -15,6 +15,7 @@ __all__ = [
     "TraceError",
     "TussockError",
     "TussockWarning",
+    "cause",
     "in_words",
     "nearest",
     "reason",
@@ -146,6 +147,12 @@ _SYSTEM = {
 def reason(error: OSError) -> str:
     """Why the system refused."""
     return _SYSTEM.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+
+
+def cause(error: BaseException, most: int = 160) -> str:
+    """What went wrong in one line of ``most`` characters: the system's reason without its number, or what a library says."""
+    said = reason(error) if isinstance(error, OSError) else str(error)
+    return " ".join(said.split())[:most] or type(error).__name__
 
 
 def in_words(error: OSError) -> str:

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tussock.errors import InputError, OutputError, reason
+from tussock.errors import InputError, OutputError, cause, reason
 from tussock.leftovers import note_finished
 from tussock.limits import check_memory
 from tussock.poses import Pose, Trajectory
@@ -243,7 +243,7 @@ def _manifest_text(archive: zipfile.ZipFile, path: Path) -> bytes:
         ValueError,
         zlib.error,
     ) as error:
-        raise InputError(f"{_MANIFEST}: is damaged ({error})", source=path) from None
+        raise InputError(f"{_MANIFEST}: is damaged ({cause(error)})", source=path) from None
 
 
 def _checked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from tussock.errors import InputError, OutputError, reason
+from tussock.errors import InputError, OutputError, cause, reason
 from tussock.extras import load_extra
 
 __all__ = ["is_own_page", "open_page_server"]
@@ -46,7 +46,7 @@ def _check_address(host: str) -> None:
         with socket.socket(family, kind) as tried:
             tried.bind(address)
     except (OSError, UnicodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else str(error)
+        why = cause(error)
         raise InputError.of(
             "host",
             f"must be an address of this machine ({why})",

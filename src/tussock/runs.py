@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tussock.errors import InputError, OutputError
+from tussock.errors import InputError, OutputError, cause
 from tussock.files.contents import Coords
 from tussock.files.formats import format_of, save_frame
 from tussock.frames.frame import Frame
@@ -187,6 +187,6 @@ class Run:
             return None
         except (OSError, ValueError, RecursionError) as error:
             raise OutputError(
-                f"{self.manifest}: is not the note of a run ({error}); remove it or pass force=True"
+                f"{self.manifest}: is not the note of a run ({cause(error)}); remove it or pass force=True"
             ) from None
         return noted if isinstance(noted, dict) else {}

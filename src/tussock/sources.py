@@ -15,6 +15,7 @@ from tussock.errors import InputError, nearest
 from tussock.poses import Pose, Trajectory
 
 if TYPE_CHECKING:
+    from tussock.blender.load import During
     from tussock.scene.scene import Scene
     from tussock.sensors.sensor import Sensor
 
@@ -76,8 +77,11 @@ def _load(sensor: str) -> Sensor:
     return load_sensor(sensor)
 
 
-def opened(name: str, say: Callable[[str], None] = _warn) -> Source:
-    """A scene file, a pack or a .blend by its path, or a ready scene by its name; what cannot be read is told to ``say``."""
+def opened(name: str, say: Callable[[str], None] = _warn, *, during: During | None = None) -> Source:
+    """A scene file, a pack or a .blend by its path, or a ready scene by its name; what cannot be read is told to ``say``.
+
+    Of a .blend the frames ``during`` a time are read; all if not given.
+    """
     from tussock.scene_files.mesh_files import MESH_SUFFIXES
     from tussock.scene_files.scene_file import SCENE_SUFFIXES, load_scene
     from tussock.scenes.ready import ready_pose, ready_scene, scene_names
@@ -99,7 +103,9 @@ def opened(name: str, say: Callable[[str], None] = _warn) -> Source:
     if suffix == ".blend":
         from tussock.blender.load import load_blend
 
-        blend = load_blend(path)
+        blend = load_blend(path, during=during)
+        for line in blend.notes:
+            say(f"{path}: {line}")
         stations = [Station(s.name, s.sensor, s.path) for s in blend.sensors]
         none = f"{path}: no camera is one; give a camera the property tussock_sensor, or name one of the catalogue"
         return Source(blend.scene, stations, no_sensor=none)

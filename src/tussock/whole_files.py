@@ -3,7 +3,8 @@
 What is written has a name of its own, ``.NAME.tussock.part``, beside the name that it gets when it is whole. Its
 writer holds a lock on it, which the system takes away with the process, however that ends. So a part without a lock was
 left behind by a killed process, and whoever writes the same name next clears it away; and two processes never write
-one name at the same time.
+one name at the same time. Several files of one command get their names one right after the other (`named_together`),
+so that a process killed in between has left none of them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import stat
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 from tussock.errors import OutputError, reason, shorten
 from tussock.leftovers import left_until, note_finished
@@ -28,6 +31,7 @@ __all__ = [
     "check_folder",
     "check_writable",
     "clear_parts",
+    "named_together",
     "part_of",
     "scratch_folder",
     "whole_file",
@@ -77,18 +81,71 @@ def whole_file(path: Path, *, force: bool = False, counts: bool = True, within: 
     may then write one ``path``, and the last one's stays.
     """
     check_writable(path, force=force)
-    part, lock = part_of(path if within is None else within / uuid.uuid4().hex), None
-    try:
-        with left_until(part):
-            lock = _new_file(part, path)
+    part = part_of(path if within is None else within / uuid.uuid4().hex)
+    with ExitStack() as held:
+        try:
+            held.enter_context(left_until(part))
+            held.callback(_let_go, part, _new_file(part, path))
             yield part
-            part.replace(path)
-        if counts:
-            note_finished(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+            _name(_Whole(path, lambda: part.replace(path), counts), held)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+class _Whole(NamedTuple):
+    """A file or folder that is written and waits for its name."""
+
+    path: Path
+    put: Callable[[], object]
+    """gives it its name"""
+    counts: bool
+
+
+_waiting: ContextVar[list[tuple[_Whole, ExitStack]] | None] = ContextVar("waiting", default=None)
+"""what waits for the end of `named_together`, with what it holds until then"""
+
+
+@contextmanager
+def named_together() -> Iterator[None]:
+    """Files and folders that are finished in the block get their names when it ends without error, all at once.
+
+    >>> from pathlib import Path
+    >>> with named_together():
+    ...     with whole_file(Path("a.txt")) as part:
+    ...         _ = part.write_text("a")
+    ...     there = Path("a.txt").exists()
+    >>> there, Path("a.txt").exists()
+    (False, True)
+    """
+    if _waiting.get() is not None:  # a larger block has its end
+        yield
+        return
+    whole: list[tuple[_Whole, ExitStack]] = []
+    token = _waiting.set(whole)
+    try:
+        try:
+            yield
+        finally:
+            _waiting.reset(token)
+        for one, held in whole:
+            _name(one, held)
     finally:
-        _let_go(part, lock)
+        for _, held in whole:
+            held.close()
+
+
+def _name(one: _Whole, held: ExitStack) -> None:
+    """Give what is whole its name, now or at the end of `named_together`."""
+    waiting = _waiting.get()
+    if waiting is not None:
+        waiting.append((one, held.pop_all()))
+        return
+    try:
+        one.put()
+    except OSError as error:
+        raise OutputError(f"{one.path}: cannot be written ({reason(error)})") from None
+    if one.counts:
+        note_finished(one.path)
 
 
 def check_folder(path: Path, *, force: bool = False) -> None:
@@ -109,31 +166,28 @@ def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
     own name into their files. With ``force`` an older folder is replaced.
     """
     check_folder(path, force=force)
-    part, lock = part_of(path), None
-    try:
-        with left_until(part):
-            lock = _new_folder(part, path)
+    part = part_of(path)
+    with ExitStack() as held:
+        try:
+            held.enter_context(left_until(part))
+            held.callback(_let_go, part, _new_folder(part, path))
             yield part / path.name
-            _put_in_place(part / path.name, path)
-        note_finished(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
-    finally:
-        _let_go(part, lock)
+            _name(_Whole(path, lambda: _put_in_place(part / path.name, path), counts=True), held)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
 
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
     """A folder beside ``path`` for what is needed while it is made; it goes with the block, or with the next maker."""
-    part, lock = part_of(path.with_name(f"{path.name}.scratch")), None
-    try:
-        with left_until(part):
-            lock = _new_folder(part, path)
+    part = part_of(path.with_name(f"{path.name}.scratch"))
+    with ExitStack() as held:
+        try:
+            held.enter_context(left_until(part))
+            held.callback(_let_go, part, _new_folder(part, path))
             yield part
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
-    finally:
-        _let_go(part, lock)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
 
 class TemporaryFolder:
@@ -233,12 +287,11 @@ def _same(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _let_go(part: Path, lock: int | None) -> None:
+def _let_go(part: Path, lock: int) -> None:
     """Remove what is left of a part that this process was writing."""
-    if lock is not None:
-        with suppress(OSError):
-            _remove(part)
-        os.close(lock)
+    with suppress(OSError):
+        _remove(part)
+    os.close(lock)
 
 
 def _remove(part: Path) -> None:

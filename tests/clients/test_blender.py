@@ -349,3 +349,81 @@ def test_a_sensor_in_a_catalogue_scene_is_where_the_camera_was(tmp_path):
     flat.add(ground((20, 20)))
     same = scan(flat, load_sensor("tof-camera"), Pose.at(0, 0, 3, pitch=np.pi / 2))
     assert len(same) == len(frame)
+
+
+MANY = """
+scene.frame_start, scene.frame_end = 1, 101
+blade = box("blade", (0.05, 0.05, 0.4), [paint("blade", (0.1, 0.4, 0.05), reflectance=0.45)])
+far = bpy.data.collections.new("assets")
+add("blade", blade, collection=far)
+field = bpy.data.meshes.new("field")
+field.from_pydata([(5 + i % 40 * 0.2, -4 + i // 40 * 0.2, 0) for i in range(1600)], [], [])
+emitter = add("field", field)
+emitter["tussock_label"] = "grass"
+nodes = emitter.modifiers.new("scatter", "NODES")
+tree = bpy.data.node_groups.new("scatter", "GeometryNodeTree")
+tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+put, info = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new("GeometryNodeObjectInfo")
+info.inputs["Object"].default_value = bpy.data.objects["blade"]
+info.inputs["As Instance"].default_value = True
+for a, b in ((start.outputs[0], put.inputs["Points"]), (info.outputs["Geometry"], put.inputs["Instance"]),
+             (put.outputs[0], end.inputs[0])):
+    tree.links.new(a, b)
+nodes.node_group = tree
+lawn = add("lawn", box("lawn", (60, 60, 1), [paint("soil", (0.2, 0.2, 0.2))]), (0, 0, -0.5))
+lawn["tussock_label"] = "terrain"
+lawn.modifiers.new("fur", "PARTICLE_SYSTEM")
+lawn.particle_systems[0].settings.type = "HAIR"
+lawn.particle_systems[0].settings.count = 20
+car = add("car", box("car", (4, 2, 1.5), [paint("red", (0.6, 0.1, 0.1))]), (0, 6, 0.75))
+for frame, x in ((1, -10), (101, 10)):
+    car.location.x = x
+    car.keyframe_insert("location", frame=frame)
+for layer in car.animation_data.action.fcurves:
+    for key in layer.keyframe_points:
+        key.interpolation = "LINEAR"
+eye = camera((0, 0, 1.5))
+eye["tussock.pattern.rotation_hz"] = 20.0
+"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("many"), "many", MANY)
+
+
+def test_one_frame_reads_the_frames_around_it_alone(many, tmp_path, monkeypatch):
+    """Ten seconds of animation, of which a scan takes a twentieth: 101 frames were evaluated for it."""
+    whole = load_blend(many)
+    part = load_blend(many, during=(2.03, 2.08))
+    assert len(whole.scene["car"].motion.times) == 101
+    np.testing.assert_allclose(part.scene["car"].motion.times, [2.0, 2.1], atol=1e-9)
+    for time in (2.0, 2.04, 2.1):
+        np.testing.assert_allclose(part.scene["car"].motion.at([time])[0], whole.scene["car"].motion.at([time])[0])
+    asked = load_blend(many, during=lambda sensors: (3.0, 3.0 + sensors["eye"].frame_period))
+    np.testing.assert_allclose(asked.scene["car"].motion.times, [3.0, 3.1], atol=1e-9)
+    same = [scan(blend.scene, blend.sensors[0].sensor, blend.sensors[0].path, frame=60) for blend in (whole, asked)]
+    np.testing.assert_array_equal(same[0].xyz, same[1].xyz)
+    with pytest.raises(InputError, match="during: must be 0 <= start <= end"):
+        load_blend(many, during=(1.0, 0.5))
+
+
+def test_the_command_reads_what_it_scans(many, tmp_path, tussock):
+    status, _, err = tussock("scan", many, "--from", "3", "--out", tmp_path / "a.npz")
+    assert status == 0, err
+    assert "note: " in err and "strand hair 'fur' is not read" in " ".join(err.split())
+    frame = load_frame(tmp_path / "a.npz")
+    assert frame.meta["frame"] == 60
+
+
+def test_instances_have_the_label_of_their_emitter(many):
+    found = load_blend(many, during=(0.0, 0.0))
+    assert found.scene["blade"].label == "grass" and len(found.scene["blade"].placements) == 1600
+    assert found.scene["lawn"].label == "terrain"
+
+
+def test_strand_hair_is_noted(many):
+    notes = load_blend(many, during=(0.0, 0.0)).notes
+    assert notes == ("object 'lawn': strand hair 'fur' is not read; convert it to a mesh, or render it as objects",)

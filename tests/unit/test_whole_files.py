@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tussock.errors import OutputError
-from tussock.whole_files import check_writable, clear_parts, part_of, whole_file, whole_folder
+from tussock.whole_files import check_writable, clear_parts, named_together, part_of, whole_file, whole_folder
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):
@@ -190,3 +190,49 @@ with whole_file(Path("a")) as part, whole_folder(Path("b")) as folder:
 def test_a_process_that_ends_at_once_leaves_nothing(tmp_path):
     assert subprocess.run([sys.executable, "-c", ENDED], cwd=tmp_path, check=False).returncode == 7
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_one_command_get_their_names_together(tmp_path):
+    """A scan and its picture: killed while the picture was drawn, the scan stood there and could not be made again."""
+    first, second, folder = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "c"
+    with named_together():
+        with whole_file(first) as part:
+            part.write_text("a")
+        with named_together(), whole_folder(folder) as place:
+            place.mkdir()
+        assert not first.exists() and not folder.exists()
+        with pytest.raises(OutputError, match="is being written by another process"), whole_file(first):
+            pass
+        with whole_file(second) as part:
+            part.write_text("b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt", "c"]
+
+
+@pytest.mark.parametrize("stop", [ZeroDivisionError, KeyboardInterrupt])
+def test_files_of_a_command_that_fails_later_are_none(stop, tmp_path):
+    with pytest.raises(stop), named_together():
+        with whole_file(tmp_path / "a.txt") as part:
+            part.write_text("a")
+        raise stop
+    assert list(tmp_path.iterdir()) == []
+    with whole_file(tmp_path / "a.txt") as part:
+        part.write_text("again")
+    assert (tmp_path / "a.txt").read_text() == "again"
+
+
+def test_a_kill_between_the_files_of_a_command_leaves_none(tmp_path):
+    code = """
+import os, signal, sys
+from pathlib import Path
+from tussock.whole_files import named_together, whole_file
+with named_together():
+    with whole_file(Path("a.txt")) as part:
+        part.write_text("a")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not (tmp_path / "a.txt").exists()
+    with whole_file(tmp_path / "a.txt") as part:
+        part.write_text("again")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

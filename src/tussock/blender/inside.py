@@ -5,7 +5,8 @@ run as a script, reads or writes a .blend, and leaves what it found as ``blend.j
 `tussock.blender.load` makes a scene of it. Scripts inside the .blend are not run.
 
 Evaluated objects are taken, with their modifiers. Instances (of collections, on faces, by geometry nodes) and linked
-duplicates share one shape. Where anything is animated, every frame of the scene's range is evaluated.
+duplicates share one shape. Where anything is animated, every frame of the scene's range is evaluated, or those around
+the time that is asked for (``ask``: nothing is evaluated then, and what the time depends on is told).
 """
 
 from __future__ import annotations
@@ -21,24 +22,47 @@ import numpy as np
 __all__: list[str] = []
 
 _MESHABLE = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+_UNREAD = {
+    "CURVES": "hair",
+    "POINTCLOUD": "a point cloud",
+    "VOLUME": "a volume",
+    "GPENCIL": "a grease pencil",
+    "GREASEPENCIL": "a grease pencil",
+}
+"""kinds of objects that are seen in Blender and not here"""
+_SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}
+"""modifiers whose state depends on the frames before"""
 
 
 class Refused(Exception):
     """Something in the .blend cannot be used; its text is shown to the user."""
 
 
-def export(blend: str, folder: Path) -> dict[str, Any]:
-    """Everything that a sensor could see in the .blend, and the cameras that are sensors."""
+def export(blend: str, folder: Path, when: str = "all") -> dict[str, Any]:
+    """Everything that a sensor could see in the .blend, and the cameras that are sensors.
+
+    ``when``: "all" frames, those around a time "START,END" [s] since the first, or "ask": where there are more than three,
+    what cameras are sensors is told and nothing else, so that the time can be known.
+    """
     import bpy
 
     _open(blend)
     scene = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base
     frames = list(range(scene.frame_start, scene.frame_end + 1)) if _animated() else [scene.frame_current]
+    beginning = frames[0]
+    if when == "ask" and len(frames) > 3:
+        sensors = [thing for thing in scene.objects if thing.type == "CAMERA" and _sensor_of(thing) is not None]
+        return {"asked": [_camera(thing) for thing in sensors]}
+    if when not in ("all", "ask") and len(frames) > 1:
+        frames = _around(frames, *(beginning + float(time) * rate for time in when.split(",")))
+        for frame in range(beginning, frames[0]) if _simulated() else ():
+            scene.frame_set(frame)
     shapes = _Shapes()
+    notes: dict[str, None] = {}
     things: dict[str, dict[str, Any]] = {}
     cameras: dict[str, dict[str, Any]] = {}
-    for at, frame in enumerate(frames):
+    for frame in frames:
         scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()
         seen: set[str] = set()
@@ -48,7 +72,10 @@ def export(blend: str, folder: Path) -> dict[str, Any]:
             if thing.type == "CAMERA" and not instance.is_instance and _sensor_of(own) is not None:
                 entry = cameras.setdefault(own.name, _camera(own))
                 entry["matrices"].append(_rows(instance.matrix_world))
-            if thing.type not in _MESHABLE or not instance.show_self or own.hide_render:
+            if own.hide_render:
+                continue
+            notes |= dict.fromkeys(_unread(thing, own))
+            if thing.type not in _MESHABLE or not instance.show_self:
                 continue
             key = _identity(instance)
             if key in seen:
@@ -57,7 +84,10 @@ def export(blend: str, folder: Path) -> dict[str, Any]:
             shape = shapes.of(thing, graph)
             if shape is None:
                 continue
-            entry = things.setdefault(key, {**_described(own), "shapes": [], "matrices": [], "first": at})
+            if key not in things:
+                emitter = instance.parent.original if instance.is_instance and instance.parent else None
+                things[key] = {**_described(own, emitter), "shapes": [], "matrices": []}
+            entry = things[key]
             entry["shapes"].append(shape)
             entry["matrices"].append(_rows(instance.matrix_world))
     for entry in things.values():
@@ -72,7 +102,8 @@ def export(blend: str, folder: Path) -> dict[str, Any]:
     np.savez(folder / "arrays.npz", **shapes.arrays())
     return {
         "name": Path(blend).stem,
-        "times": [(frame - frames[0]) / rate for frame in frames],
+        "times": [(frame - beginning) / rate for frame in frames],
+        "notes": list(notes),
         "shapes": shapes.described,
         "things": list(things.values()),
         "cameras": list(cameras.values()),
@@ -132,6 +163,36 @@ def _animated() -> bool:
     return False
 
 
+def _simulated() -> bool:
+    """Whether a frame depends on those before it."""
+    import bpy
+
+    return bpy.context.scene.rigidbody_world is not None or any(
+        modifier.type in _SIMULATED for thing in bpy.data.objects for modifier in thing.modifiers
+    )
+
+
+def _around(frames: list[int], start: float, end: float) -> list[int]:
+    """The frames from the last one before ``start`` to the first one after ``end``."""
+    low = max((frame for frame in frames if frame <= start), default=frames[0])
+    high = min((frame for frame in frames if frame >= end), default=frames[-1])
+    return [frame for frame in frames if low <= frame <= high]
+
+
+def _unread(thing: Any, own: Any) -> list[str]:
+    """What of an object is seen in Blender and not read here, each in one line."""
+    said = []
+    if thing.type in _UNREAD:
+        said.append(f"object {own.name!r}: is {_UNREAD[thing.type]}, which is not read; convert it to a mesh")
+    for system in own.particle_systems:
+        strands = system.settings
+        if strands.type == "HAIR" and strands.render_type == "PATH":
+            said.append(
+                f"object {own.name!r}: strand hair {system.name!r} is not read; convert it to a mesh, or render it as objects"
+            )
+    return said
+
+
 def _identity(instance: Any) -> str:
     """A name that an instance keeps from frame to frame."""
     parent = instance.parent.original.name if instance.is_instance and instance.parent else ""
@@ -165,17 +226,19 @@ def _camera(camera: Any) -> dict[str, Any]:
     return {"name": camera.name, "sensor": _sensor_of(camera), "settings": settings, "matrices": []}
 
 
-def _described(thing: Any) -> dict[str, Any]:
-    """Name, label and tags, from the object, its mesh and its collections."""
-    collections = [c for c in thing.users_collection if c.name != "Scene Collection"]
-    label = next(
-        (
-            found
-            for owner in (thing, thing.data, *collections)
-            if (found := _property(owner, "tussock_label")) is not None
-        ),
-        None,
-    )
+def _collections(thing: Any) -> list[Any]:
+    return [c for c in thing.users_collection if c.name != "Scene Collection"]
+
+
+def _label(thing: Any) -> Any:
+    """The label of an object, from itself, its mesh or its collections."""
+    owners = (thing, thing.data, *_collections(thing))
+    return next((found for owner in owners if (found := _property(owner, "tussock_label")) is not None), None)
+
+
+def _described(thing: Any, emitter: Any) -> dict[str, Any]:
+    """Name, label and tags, from the object, its mesh and its collections; ``emitter``: what made an instance of it."""
+    collections = _collections(thing)
     tags: list[str] = []
     for owner in (thing, thing.data, *collections):
         given = _property(owner, "tussock_tags")
@@ -183,8 +246,11 @@ def _described(thing: Any) -> dict[str, Any]:
     return {
         "name": thing.name,
         "data": thing.data.name,
-        "label": label,
+        "label": _label(thing),
         "collections": [c.name for c in collections],
+        "emitter": None
+        if emitter is None
+        else {"name": emitter.name, "label": _label(emitter), "collections": [c.name for c in _collections(emitter)]},
         "tags": sorted({*tags, *(c.name for c in collections)} - {""}),
     }
 
@@ -326,7 +392,7 @@ def main() -> None:
     words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
     doing, folder = words[0], Path(words[1])
     try:
-        result = export(words[2], folder) if doing == "export" else add_points(words[2], words[3], folder)
+        result = export(words[2], folder, *words[3:]) if doing == "export" else add_points(words[2], words[3], folder)
     except Refused as error:
         result = {"refused": str(error)}
     (folder / "blend.json").write_text(json.dumps(result), encoding="utf-8")

@@ -2,10 +2,11 @@
 
 A camera with the custom property ``tussock_sensor`` (a name of the catalogue, or a sensor file beside the .blend)
 is a sensor; its properties ``tussock.beam.rays`` and the like are settings of it. Blender's camera looks along −z
-with y up: that becomes x forward, z up. Time 0 is the first frame of the scene's range.
+with y up: that becomes x forward, z up. Time 0 is the first frame of the scene's range. All frames are read, or those
+around a time, where only that is scanned.
 
 An object's label is its custom property ``tussock_label``, or its mesh's or its collection's, or the collection's
-name where that is a known label; its tags are ``tussock_tags`` and the names of its collections. What stands and
+name where that is a known label; an instance without one has its emitter's. Its tags are ``tussock_tags`` and the names of its collections. What stands and
 shares a shape becomes one object with many placements. What moves without changing its shape has a motion, with a
 straight line and an even turn from frame to frame; what changes its shape (armatures, cloth, sizes) has a mesh for
 every frame.
@@ -14,6 +15,7 @@ every frame.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,18 +66,25 @@ class Blend:
     sensors: list[BlendSensor]
     blender: str
     """version that read it"""
+    notes: tuple[str, ...] = ()
+    """what is seen in Blender and was not read, each in one line"""
 
 
-def load_blend(path: Path | str) -> Blend:
-    """Read a .blend through Blender.
+During = Callable[[dict[str, Sensor]], tuple[float, float]]
+"""start and end [s] of what is wanted, from the sensors of a .blend by the names of their cameras"""
+
+
+def load_blend(path: Path | str, *, during: tuple[float, float] | During | None = None) -> Blend:
+    """Read a .blend through Blender: all frames of its range, or those around ``during`` [s], which takes less time.
 
     >>> scene = tussock.load_blend("yard.blend").scene  # doctest: +SKIP
+    >>> beginning = tussock.load_blend("yard.blend", during=(0.0, 0.1))  # doctest: +SKIP
     """
     path = Path(path)
     if not path.is_file():
         raise InputError("no such file", source=path)
     with tempfile.TemporaryDirectory(prefix="tussock-blend-") as scratch:
-        said = run_inside(Path(scratch), "export", str(path.resolve()))
+        said = _read(Path(scratch), path, during)
         with np.load(Path(scratch) / "arrays.npz") as arrays:
             try:
                 shapes = [_mesh(number, entry, arrays) for number, entry in enumerate(said["shapes"])]
@@ -86,7 +95,26 @@ def load_blend(path: Path | str) -> Blend:
         sensors = [_sensor(entry, said["times"], path) for entry in said["cameras"]]
     except InputError as error:
         raise error.within(path) from None
-    return Blend(scene, sensors, said["blender"])
+    return Blend(scene, sensors, said["blender"], tuple(said["notes"]))
+
+
+def _read(scratch: Path, path: Path, during: tuple[float, float] | During | None) -> dict[str, Any]:
+    """What Blender says of the file; where the time depends on its sensors it is asked for them first."""
+    words = (scratch, "export", str(path.resolve()))
+    if during is None:
+        return run_inside(*words)
+    if callable(during):
+        said = run_inside(*words, "ask")
+        if "asked" not in said:
+            return said
+        try:
+            during = during({entry["name"]: _device(entry, path) for entry in said["asked"]})
+        except InputError as error:
+            raise error.within(path) from None
+    start, end = during
+    if not 0 <= start <= end < np.inf:
+        raise InputError.of("during", "must be 0 <= start <= end [s]", during)
+    return run_inside(*words, f"{start!r},{end!r}")
 
 
 def _mesh(number: int, entry: dict[str, Any], arrays: Any) -> Mesh:
@@ -139,6 +167,13 @@ def _scene(said: dict[str, Any], shapes: list[Mesh]) -> Scene:
 
 
 def _label(thing: dict[str, Any]) -> str:
+    """Its own or its collection's, or that of what made an instance of it."""
+    own = _own_label(thing)
+    emitter = thing["emitter"]
+    return own if own != UNLABELLED or emitter is None else _own_label(emitter)
+
+
+def _own_label(thing: dict[str, Any]) -> str:
     if thing["label"] is not None:
         try:
             label_id(str(thing["label"]))
@@ -196,16 +231,20 @@ def _path(times: FloatArray, turns: FloatArray, positions: FloatArray) -> Trajec
     return Trajectory.through(times, [Pose.from_matrix(matrix) for matrix in matrices])
 
 
-def _sensor(entry: dict[str, Any], times: list[float], path: Path) -> BlendSensor:
+def _device(entry: dict[str, Any], path: Path) -> Sensor:
     name = entry["sensor"]
     if not isinstance(name, str) or not name:
         raise InputError.of(f"camera {entry['name']!r}: tussock_sensor", "must be the name of a sensor", name)
     beside = path.parent / name
     try:
         sensor = load_sensor(beside if name.lower().endswith(".toml") else name)
-        sensor = sensor.with_(**entry["settings"]) if entry["settings"] else sensor
+        return sensor.with_(**entry["settings"]) if entry["settings"] else sensor
     except InputError as error:
         raise InputError(f"camera {entry['name']!r}: {error}") from None
+
+
+def _sensor(entry: dict[str, Any], times: list[float], path: Path) -> BlendSensor:
+    sensor = _device(entry, path)
     matrices = np.array(entry["matrices"], float)
     turns = _rigid(matrices[:, :, :3])[0] @ _CAMERA_TO_SENSOR
     place = _path(np.array(times, float), turns, matrices[:, :, 3])

@@ -90,11 +90,13 @@ def boxes_in(
     pose: Pose | Trajectory | None = None,
     *,
     of: Iterable[str] | None = None,
+    hidden: bool = True,
     threads: int | None = None,
 ) -> list[Box]:
     """The boxes of the things in ``view``, nearest first; ``pose`` is what the view was looked at with.
 
-    ``of`` names labels or objects; all things if not given.
+    ``of`` names labels or objects; all things if not given. Without ``hidden`` those that no pixel shows are left out,
+    which takes a fraction of the time in a forest.
 
     >>> scene = tussock.Scene("two crates")
     >>> near = scene.add(tussock.box((1, 1, 1)), name="near", label="other-object", position=(5, -1, 0))
@@ -108,11 +110,15 @@ def boxes_in(
     viewing = viewing_of(view.camera, path, view.time, world.origin)
     instance = view.instance
     end = view.time + view.camera.shutter.duration
+    seen = None if hidden else set(np.unique(instance).tolist())
     boxes = []
     for geometry, named in _things(world, of):
         thing = named if named.forms is None else replace(named, mesh=named.forms.at((view.time + end) / 2))
         matrices = placed_at(thing, view.time)
         for copy, matrix in enumerate(matrices):
+            number = int(view.instances.starts[thing.id]) + copy
+            if seen is not None and number not in seen:
+                continue
             corners = _corners(thing, matrix)
             region = _region(view.camera, view.pose, corners)
             if region is None:
@@ -123,7 +129,6 @@ def boxes_in(
             whole = _extent(mask, region)
             if whole is None:
                 continue
-            number = int(view.instances.starts[thing.id]) + copy
             shown = instance[region[0] : region[1], region[2] : region[3]] == number
             covered = int(mask.sum())
             visible = _extent_of(shown, region[0], region[2])

@@ -52,8 +52,7 @@ class Sight(NamedTuple):
 
 def hazy(light: Light, now: WeatherNow | None) -> LightNumbers:
     """The light for kernels, with the haze of the weather."""
-    numbers = light.numbers()
-    return numbers if now is None else numbers._replace(haze=np.float32(float(numbers.haze) + now.extinction))
+    return light.numbers(0.0 if now is None else now.extinction)
 
 
 def add_weather(sight: Sight, now: WeatherNow, light: LightNumbers) -> NDArray[np.float32]:

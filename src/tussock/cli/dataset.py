@@ -47,6 +47,12 @@ class DatasetOptions:
         typer.Option(autocompletion=complete_scene, help="A scene file or ready scene; the rig's own if not given."),
     ] = None
     layout: Annotated[str, typer.Option(help="odometry (with SemanticKITTI labels) or raw.")] = "odometry"
+    classes: Annotated[str, typer.Option(help="Whose class numbers: semantickitti, rellis-3d, goose or tussock.")] = (
+        "semantickitti"
+    )
+    truth: Annotated[
+        bool, typer.Option("--truth/--no-truth", help="Boxes; depth, classes and instances of pixels (odometry).")
+    ] = True
     lidar: Annotated[str | None, typer.Option(help="The LIDAR to use; the first if not given.")] = None
     camera: Annotated[
         list[str] | None, typer.Option(help="A camera to use, once or twice; the first two if not given.")
@@ -109,7 +115,7 @@ def dataset(given: DatasetOptions) -> None:
             written = write_dataset(
                 carrier, open_scene(name, given.weather, wind=given.wind), given.out, start=given.start, end=given.end,
                 layout=given.layout,  # type: ignore[arg-type]
-                seed=given.seed, lidar=given.lidar, cameras=given.camera or None, force=given.force,
+                classes=given.classes, truth=given.truth, seed=given.seed, lidar=given.lidar, cameras=given.camera or None, force=given.force,
                 threads=given.threads, on_moment=show,
             )  # fmt: skip
     if given.as_json:

@@ -49,6 +49,7 @@ def learn(given: LearnOptions) -> None:
     from tussock.plots.volumes import plot_volumes
     from tussock.scene.volumes import check_tau
     from tussock.scene_files.volume_file import check_volume_path, save_volumes
+    from tussock.whole_files import named_together
 
     if given.partition not in _PARTITIONS:
         raise InputError(f"partition {given.partition!r}: no such partition; {nearest(given.partition, _PARTITIONS)}")
@@ -68,9 +69,10 @@ def learn(given: LearnOptions) -> None:
             pulses, voxel=given.voxel_m, method=given.partition, tau=given.tau, plain=given.plain,  # type: ignore[arg-type]
             box=corners, threads=given.threads, say=notes.append,
         )  # fmt: skip
-    save_volumes(volumes, given.out, force=given.force)
-    if given.picture is not None:
-        plot_volumes(volumes, given.picture, title=f"Volumes learned from {given.capture.name}", force=given.force)
+    with named_together():
+        save_volumes(volumes, given.out, force=given.force)
+        if given.picture is not None:
+            plot_volumes(volumes, given.picture, title=f"Volumes learned from {given.capture.name}", force=given.force)
     about = volumes.meta
     if given.as_json:
         print_json(

@@ -81,7 +81,10 @@ def render(given: RenderOptions) -> None:
     light = Light() if given.sun is None else _light(given.sun)
     check_writable(given.out, force=given.force)
     with waiting("building the scene", quiet=given.as_json) as built:
-        source = open_source(given.scene, given.weather, wind=given.wind)
+        exposed = given.time + device.shutter.duration
+        source = open_source(
+            given.scene, given.weather, wind=given.wind, during=lambda _: (max(given.time, 0.0), max(exposed, 0.0))
+        )
         place = source.station(None, given.pose, given.trajectory, need_sensor=False).place
         world = World(source.scene)
     with waiting("looking", quiet=given.as_json) as looked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +120,7 @@ def scan(given: ScanOptions) -> None:
     from tussock.cli.scan_plan import plan_scan
     from tussock.cli.sources import parse_utc
     from tussock.plots.frame import plot_frame
-    from tussock.whole_files import check_writable
+    from tussock.whole_files import check_writable, named_together
     from tussock.wire.packets import EPOCH
     from tussock.wire.recording import RECORDING_SUFFIXES
     from tussock.wire.velodyne.position import GeoOrigin
@@ -145,27 +146,31 @@ def scan(given: ScanOptions) -> None:
     returns, pulses = 0, 0
     shown: Frame | None = None
     written = steps(plan.written(epoch, place_on_earth), "scanning", total=len(plan.frames), quiet=given.as_json)
-    with waiting("scanning", quiet=True) as scanned, plan.telling_what_is_kept():
-        for number, seen in written:
-            if seen is not None:
-                returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
-                shown = seen if number == plan.frames[0] else shown
-    if pulses and not returns:
-        note(f"no returns: nothing that {plan.sensor.name} can see stands within its reach; see --pose and its range")
-    if given.picture or given.waveform_picture or given.over or given.into:
-        shown = shown or plan.frame(plan.frames[0])
-        if given.picture:
-            plot_frame(shown, given.picture, force=given.force)
-        if given.waveform_picture:
-            from tussock.plots.waveform import plot_waveform
+    # A range is taken up again by its files; the files of one frame are there together, or none is.
+    with nullcontext() if plan.numbered else named_together():
+        with waiting("scanning", quiet=True) as scanned, plan.telling_what_is_kept():
+            for number, seen in written:
+                if seen is not None:
+                    returns, pulses = returns + int(seen.hit.sum()), pulses + seen.pulses
+                    shown = seen if number == plan.frames[0] else shown
+        if pulses and not returns:
+            note(
+                f"no returns: nothing that {plan.sensor.name} can see stands within its reach; see --pose and its range"
+            )
+        if given.picture or given.waveform_picture or given.over or given.into:
+            shown = shown or plan.frame(plan.frames[0])
+            if given.picture:
+                plot_frame(shown, given.picture, force=given.force)
+            if given.waveform_picture:
+                from tussock.plots.waveform import plot_waveform
 
-            plot_waveform(shown, given.waveform_picture, force=given.force)
-        if given.over:
-            plot_over(plan, shown, eye, given.over)
-        if given.into:
-            from tussock.blender.points import add_points
+                plot_waveform(shown, given.waveform_picture, force=given.force)
+            if given.over:
+                plot_over(plan, shown, eye, given.over)
+            if given.into:
+                from tussock.blender.points import add_points
 
-            add_points(Path(given.scene), given.into, shown, force=given.force)
+                add_points(Path(given.scene), given.into, shown, force=given.force)
 
     if given.as_json:
         print_json(

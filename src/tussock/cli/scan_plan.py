@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from tussock.ground.below import depth_below_ground
 from tussock.poses import Pose, Trajectory
 from tussock.runs import Run
 from tussock.scene.scene import Scene
+from tussock.sensors.catalogue import load_sensor
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import SUN, checked_on, frames_between, scan
 from tussock.trace.cuda.driver import gpu
@@ -119,7 +121,9 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
     """
     if checked_on(given.on) == "gpu":
         gpu()  # says what is missing before a scene is built
-    source = open_source(given.scene, given.weather, wind=given.wind)
+    # A range is taken up again by what it was made of: the whole scene, not the part that was wanted first.
+    during = None if given.end is not None else partial(_one_frame, given, changes)
+    source = open_source(given.scene, given.weather, wind=given.wind, during=during)
     station = source.station(given.sensor, given.pose, given.trajectory)
     assert station.sensor is not None
     device = station.sensor.with_(**changes) if changes else station.sensor
@@ -153,6 +157,17 @@ def plan_scan(given: ScanOptions, changes: dict[str, object]) -> ScanPlan:
         World(source.scene), device, station.place, seed, frames, given.out, coords, given.misses, given.waveform,
         given.threads, given.on, epoch, sun, given.force, numbered, finished, tables,
     )  # fmt: skip
+
+
+def _one_frame(given: ScanOptions, changes: dict[str, object], own: dict[str, Sensor]) -> tuple[float, float]:
+    """Start and end [s] of the frame that is asked for, of one of a scene's own sensors or of the catalogue's."""
+    if given.sensor is None and len(own) != 1:
+        return 0.0, 0.0  # which is said when the sensor is chosen
+    device = next(iter(own.values())) if given.sensor is None else own.get(given.sensor) or load_sensor(given.sensor)
+    device = device.with_(**changes) if changes else device
+    start = given.start if given.start is not None else given.epoch
+    first = frames_between(device, start, start, epoch=given.epoch).start
+    return given.epoch + first * device.frame_period, given.epoch + (first + 1) * device.frame_period
 
 
 def _note_ground(scene: Scene, path: Pose | Trajectory, begin: float) -> None:

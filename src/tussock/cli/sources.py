@@ -13,16 +13,19 @@ from tussock.errors import InputError
 from tussock.sources import Source, opened
 
 if TYPE_CHECKING:
+    from tussock.blender.load import During
     from tussock.scene.scene import Scene
 
 __all__ = ["open_scene", "open_source", "parse_sun", "parse_utc"]
 
 
-def open_source(name: str, weather: str | None = None, *, wind: str | None = None) -> Source:
+def open_source(
+    name: str, weather: str | None = None, *, wind: str | None = None, during: During | None = None
+) -> Source:
     """A scene file, a pack or a .blend by its path, or a ready scene by its name.
 
     In the weather and the wind that it has itself, or in those that ``weather`` (`tussock.air.weather.parse_weather`)
-    and ``wind`` (`tussock.scene.wind.wind_of`) say.
+    and ``wind`` (`tussock.scene.wind.wind_of`) say. Of a .blend the frames ``during`` a time are read; all if not given.
     """
     from tussock.air.weather import parse_weather
     from tussock.cli.console import note
@@ -30,7 +33,7 @@ def open_source(name: str, weather: str | None = None, *, wind: str | None = Non
 
     said = None if weather is None else parse_weather(weather)  # before anything is opened
     blows = None if wind is None else wind_of(wind)
-    source = opened(name, note)
+    source = opened(name, note, during=during)
     if weather is not None:  # "dry" too: it takes the scene's own weather away
         source = replace(source, scene=source.scene.with_weather(said))
     if blows is not None:

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tussock.errors import OutputError, shorten
+from tussock.errors import OutputError, cause, shorten
 from tussock.reach import is_inside
 from tussock.whole_files import clear_parts, whole_file
 
@@ -57,7 +57,7 @@ class Progress:
             try:
                 (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise OutputError(f"{self._folder / path.parent}: cannot be made a folder ({error})") from None
+                raise OutputError(f"{self._folder / path.parent}: cannot be made a folder ({cause(error)})") from None
         with ExitStack() as stack:
             for path, data in contents.items():
                 part = stack.enter_context(whole_file(self._folder / path, force=True))

@@ -44,6 +44,7 @@ class Raw:
         self._kitti = kitti
         self._date = date
         self._drive = Path(date) / f"{date}_drive_{drive:04d}_sync"
+        self.views = False
         self.settings: dict[str, Any] = {"layout": "raw", "date": date, "drive": f"{drive:04d}"}
 
     def fixed_files(self, numbers: range) -> dict[Path, str]:

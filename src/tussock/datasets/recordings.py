@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.lenses.lens import OPTICAL
-from tussock.errors import InputError
+from tussock.errors import InputError, in_words
 from tussock.files.contents import Contents, frame_of
 from tussock.files.formats import FORMATS, format_of, load_frame
 from tussock.frames.frame import Frame
@@ -90,7 +90,9 @@ def _sequence(folder: Path) -> list[Frame]:
         path = _lidar_path(folder, times)
     except KeyError as error:
         raise InputError(f"{folder / 'calib.txt'}: has no line {error}") from None
-    except (OSError, ValueError, IndexError) as error:
+    except OSError as error:
+        raise InputError(f"{folder}: not a KITTI sequence ({in_words(error)})") from None
+    except (ValueError, IndexError) as error:
         raise InputError(f"{folder}: not a KITTI sequence ({error})") from None
     return [_scan(file, folder / "labels" / f"{file.stem}.label", times, path) for file in scans]
 

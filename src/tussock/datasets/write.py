@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tussock.datasets.kitti import KittiRig
+from tussock.datasets.labeller import check_scheme
 from tussock.datasets.odometry import Odometry
 from tussock.datasets.progress import Progress
 from tussock.datasets.raw import Raw
@@ -47,6 +48,8 @@ def write_dataset(
     start: float = 0.0,
     end: float,
     layout: Layout = "odometry",
+    classes: str = "semantickitti",
+    truth: bool = True,
     seed: int = 0,
     lidar: str | None = None,
     cameras: list[str] | None = None,
@@ -55,6 +58,9 @@ def write_dataset(
     on_moment: Callable[[int, int], None] | None = None,
 ) -> Written:
     """Write the moments that start in [start, end) [s] below the folder ``out``, in one of KITTI's layouts.
+
+    The odometry layout has the classes of ``semantickitti``, ``rellis-3d``, ``goose`` or ``tussock``, and with ``truth`` boxes of
+    things, and depth, classes and instances of every pixel; the raw layout has none of these.
 
     Moments that are there already, made with the same settings, are kept and not made again; so a run that was
     stopped goes on where it was, and a later ``end`` adds to it. ``force`` begins anew. ``on_moment`` is told how
@@ -71,7 +77,8 @@ def write_dataset(
     check_range(kitti.used, world, numbers)
     if layout not in ("odometry", "raw"):
         raise InputError.of("layout", "must be odometry or raw", layout)
-    writer = Odometry(kitti, world) if layout == "odometry" else Raw(kitti, world)
+    check_scheme(classes)
+    writer = Odometry(kitti, world, classes=classes, truth=truth) if layout == "odometry" else Raw(kitti, world)
     progress = Progress(folder, _settings(kitti, scene, writer.settings, numbers, seed), force=force)
 
     made = 0
@@ -80,7 +87,7 @@ def write_dataset(
         fixed = progress.write_files({path: text.encode("ascii") for path, text in texts.items()})
         for index, number in enumerate(numbers):
             if index not in progress.finished:
-                moment = capture_moment(kitti.used, world, number, seed=seed, threads=threads)
+                moment = capture_moment(kitti.used, world, number, seed=seed, views=writer.views, threads=threads)
                 progress.write(index, writer.contents(moment, index))
                 made += 1
             if on_moment is not None:

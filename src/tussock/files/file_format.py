@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.files.contents import Contents
 from tussock.files.document import path_beside
 
@@ -69,4 +69,4 @@ def load_document_beside(path: Path) -> str | None:
     try:
         return beside.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{beside}: cannot be read ({error})") from None
+        raise InputError(f"{beside}: cannot be read ({cause(error)})") from None

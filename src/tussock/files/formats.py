@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from tussock.errors import InputError, nearest
+from tussock.errors import InputError, cause, nearest
 from tussock.files.contents import Coords, contents_of, frame_of
 from tussock.files.csv import CSV
 from tussock.files.e57 import E57
@@ -87,8 +87,7 @@ def load_frame(path: Path | str) -> Frame:
         raise error.within(path) from None
     except Exception as error:
         # A damaged file can make a parser stumble in any way; to the reader it is one thing.
-        why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"not a readable {format.name} file ({why})", source=path) from None
+        raise InputError(f"not a readable {format.name} file ({cause(error)})", source=path) from None
 
 
 def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.extras import load_extra
 from tussock.files import wave_packets
 from tussock.files.contents import FIELD_TYPES, Contents
@@ -41,7 +41,7 @@ _ASPRS = {
     2: (49, 72),  # ground: other-ground, terrain
     3: (100, 105),  # low vegetation: grass, root
     4: (103, 104),  # medium vegetation: stem, shrub
-    5: (70, 71, 101, 102),  # high vegetation: vegetation, trunk, leaf, branch
+    5: (70, 71, 101, 102, 118),  # high vegetation: vegetation, trunk, leaf, branch, tree
     6: (50, 52, 111),  # building: building, other-structure, wall
     7: (1,),  # noise: outlier
     9: (112,),  # water
@@ -120,7 +120,7 @@ def load(path: Path) -> Contents:
             cloud = laspy.read(file)
         except BaseException as error:
             if type(error).__name__ == "PanicException":  # the decompressor's own, which is no Exception
-                raise InputError(f"cannot be decompressed ({error}); it is damaged") from None
+                raise InputError(f"cannot be decompressed ({cause(error)}); it is damaged") from None
             raise
     if len(cloud.points) != cloud.header.point_count:
         raise InputError(f"ends after {len(cloud.points)} of {cloud.header.point_count} points; the file was cut")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tussock.arrays import FloatArray, read_only
 from tussock.errors import InputError
+from tussock.ground.borders import Border, cut
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import ground
@@ -99,8 +100,11 @@ class HeightField(Shown):
         h = self.heights
         return (h[i, j], h[i + 1, j], h[i + 1, j + 1], h[i, j + 1]), p - i, q - j
 
-    def mesh(self, material: Material, *, steep: Sequence[Steep] = (), masks: Sequence[Mask] = ()) -> Mesh:
-        """Two triangles a cell; of several rules that fit a cell the last one holds, masks after slopes."""
+    def mesh(self, material: Material, *, steep: Sequence[Steep] = (), masks: Sequence[Mask | Border] = ()) -> Mesh:
+        """Two triangles a cell; of several rules that fit a cell the last one holds, masks after slopes.
+
+        A `Border` cuts the cells that it crosses; heights stay what they are.
+        """
         nx, ny = (n - 1 for n in self.heights.shape)
         shape = ground(self.size, cells=(nx, ny), heights=self.heights, material=material)
         if any(self.centre):
@@ -113,11 +117,22 @@ class HeightField(Shown):
         for rule in steep:
             between("terrain steep above", rule.above, 0.0, np.pi / 2)
             chosen[self._steepness() > rule.above] = _number(materials, rule.material)
+        vertices, triangles = shape.vertices.astype(np.float64), shape.triangles.astype(np.int64)
+        cell, chosen = np.repeat(np.arange(nx * ny), 2), np.repeat(chosen.ravel(), 2)
         for mask in masks:
-            chosen[_at_cells(mask.where, nx, ny)] = _number(materials, mask.material)
+            number = _number(materials, mask.material)
+            if isinstance(mask, Mask):
+                chosen[_at_cells(mask.where, nx, ny).ravel()[cell]] = number
+                continue
+            distance = np.asarray(mask.distance(vertices[:, 0], vertices[:, 1]), float)
+            vertices, triangles, of = cut(vertices, triangles, distance)
+            cell, chosen = cell[of], chosen[of]
+            # New corners lie on the border itself: the old ones of a part say on which side it is.
+            beyond = np.concatenate([distance, np.zeros(len(vertices) - len(distance))])[triangles]
+            chosen[beyond.sum(1) < 0] = number
         if len(materials) == 1:
             return shape
-        return Mesh.of(shape.vertices, shape.triangles, tuple(materials), np.repeat(chosen.ravel(), 2))
+        return Mesh.of(vertices, triangles, tuple(materials), chosen)
 
     def _steepness(self) -> FloatArray:
         """Angle of every cell to level ground [rad], shape of the cells."""

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tussock.datasets.labeller import scheme_table
 from tussock.datasets.progress import FORMAT as RIG_FORMAT
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.jobs.ledger import SUMMARY, read_manifest
 from tussock.jobs.store import Store
-from tussock.jobs.truth import scheme_table
 
 __all__ = ["Checked", "check_dataset"]
 
@@ -63,7 +63,7 @@ def check_dataset(out: str, *, on_file: Callable[[int, int], None] | None = None
             try:
                 tally.take(row["path"], data)
             except (ValueError, KeyError, OSError, SyntaxError, tarfile.TarError) as error:
-                wrong.append(f"{row['path']}: cannot be read ({' '.join(str(error).split())[:120]})")
+                wrong.append(f"{row['path']}: cannot be read ({cause(error, 120)})")
         if on_file is not None:
             on_file(number + 1, len(rows))
     if not wrong:
@@ -177,4 +177,4 @@ def _files_of_a_rig(store: Store) -> list[dict[str, Any]] | None:
             for path, file in about["files"].items()
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{store.root}/{SUMMARY}: cannot be read ({' '.join(str(error).split())[:120]})") from None
+        raise InputError(f"{store.root}/{SUMMARY}: cannot be read ({cause(error, 120)})") from None

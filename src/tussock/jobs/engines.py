@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tussock.errors import InputError, OutputError, TussockError
+from tussock.errors import InputError, OutputError, TussockError, cause
 from tussock.extras import load_extra
 from tussock.jobs.layouts.kitti import kitti_files
 from tussock.jobs.layouts.parquet import parquet_files
@@ -63,7 +63,7 @@ def make_and_store(plan: Plan, store: Store, index: int, shelf: Shelf, threads: 
     except TussockError as error:
         return Outcome(index, 0, " ".join(str(error).split()))
     except Exception as error:  # one poisoned item must not stop the others, whatever is wrong with it
-        return Outcome(index, 0, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        return Outcome(index, 0, f"{type(error).__name__}: {cause(error, 300)}")
     stored = [store.put(path, data) for path, data in files.items()]
     write_receipt(store, index, stored)
     return Outcome(index, sum(file.size for file in stored))
@@ -104,7 +104,7 @@ def dask_engine(
                 client = distributed.Client(cluster, timeout="8s", set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
                 raise InputError(
-                    f"Dask scheduler {where!r}: cannot be reached ({' '.join(str(error).split())[:120]}); start it with "
+                    f"Dask scheduler {where!r}: cannot be reached ({cause(error, 120)}); start it with "
                     "`dask scheduler`, or use --dask local"
                 ) from None
             with client:
@@ -132,9 +132,7 @@ def _cluster(where: str, workers: int | None) -> Iterator[Any]:
                 host="127.0.0.1", silence_logs=logging.CRITICAL,
             )  # fmt: skip
         except (OSError, RuntimeError, TimeoutError) as error:
-            raise InputError(
-                f"--dask local: its workers did not start ({' '.join(str(error).split())[:120]}); run it again"
-            ) from None
+            raise InputError(f"--dask local: its workers did not start ({cause(error, 120)}); run it again") from None
         with cluster:
             yield cluster
     elif "://" in where:
@@ -208,7 +206,7 @@ def _submitted(client: Any, plan: Plan, store: Store, todo: Iterator[int], threa
             error = future.exception()
             if isinstance(error, OutputError):
                 raise error  # the place is full or gone: that concerns every item
-            yield Outcome(index, 0, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+            yield Outcome(index, 0, f"{type(error).__name__}: {cause(error, 300)}")
         future.release()
         submit()
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError, OutputError
+from tussock.datasets.labeller import scheme_table
+from tussock.errors import InputError, OutputError, cause
 from tussock.jobs.catalogue import CATALOGUE, catalogue_bytes
 from tussock.jobs.plan import Plan
 from tussock.jobs.store import Store, Stored
-from tussock.jobs.truth import scheme_table
 from tussock.version import VERSION
 
 __all__ = ["FORMAT", "MANIFEST", "SUMMARY", "Ledger", "read_manifest", "read_receipt", "write_receipt"]
@@ -176,7 +176,9 @@ class Ledger:
         try:
             return pq.read_table(io.BytesIO(self.store.get(f"{_JOURNAL}/{name}") or b""), columns=columns)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({error}); remove it") from None
+            raise InputError(
+                f"{self.store.root}/{_JOURNAL}/{name}: cannot be read ({cause(error)}); remove it"
+            ) from None
 
 
 class _Sorted:
@@ -232,7 +234,7 @@ def read_manifest(store: Store, columns: list[str] | None = None) -> Any:
             raise InputError(f"{store.root}/{MANIFEST}: is not the manifest of a data set")
         return file.read(columns)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{store.root}/{MANIFEST}: cannot be read ({error})") from None
+        raise InputError(f"{store.root}/{MANIFEST}: cannot be read ({cause(error)})") from None
 
 
 def _digest(known: bytes, store: Store) -> str:

@@ -40,8 +40,8 @@ from pydantic import Field, model_validator
 
 from tussock.air.weather import Fog, RainRate, SnowRate, Visibility, Weather
 from tussock.cameras.camera import Camera
+from tussock.datasets.labeller import LABEL_SCHEMES
 from tussock.errors import InputError
-from tussock.jobs.truth import LABEL_SCHEMES
 from tussock.limits import read_bytes
 from tussock.reach import refuse_special
 from tussock.rigs.rig import load_rig

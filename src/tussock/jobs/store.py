@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from tussock.errors import InputError, OutputError
+from tussock.errors import InputError, OutputError, cause
 from tussock.extras import load_extra
 from tussock.whole_files import clear_parts, whole_file
 
@@ -130,7 +130,7 @@ class Store:
             try:
                 self._fs = fsspec.core.url_to_fs(self.root)
             except (ValueError, ImportError) as error:
-                raise InputError(f"{self.root}: cannot be opened ({' '.join(str(error).split())[:160]})") from None
+                raise InputError(f"{self.root}: cannot be opened ({cause(error)})") from None
         return self._fs
 
     def _reach(self, use: Any) -> Any:
@@ -140,4 +140,4 @@ class Store:
         except (InputError, OutputError):
             raise
         except Exception as error:  # each store has errors of its own: no credentials, no bucket, no network
-            raise OutputError(f"{self.root}: cannot be reached ({' '.join(str(error).split())[:160]})") from None
+            raise OutputError(f"{self.root}: cannot be reached ({cause(error)})") from None

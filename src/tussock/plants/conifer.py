@@ -65,7 +65,7 @@ def conifer(
     wood_triangles = sum(2 * n * len(o.points) * (o.points.shape[1] - 1) for o, n in zip(orders, sides, strict=True))
     count = (triangles - wood_triangles) // NEEDLE_TRIANGLES
     length = np.sqrt(area / count / NEEDLE_AREA)
-    orders = fitted(orders, height - 0.4 * length, max(crown_radius - 0.8 * length, 0.5 * crown_radius))
+    orders = fitted(orders, height - 0.5 * length, max(crown_radius - 0.9 * length, 0.5 * crown_radius))
     parts = [
         Mesh.of(*tubes(order, n), (SURFACES[name],))
         for order, n, name in zip(orders, sides, ("bark", "branch", "branch"), strict=True)

@@ -3,7 +3,8 @@
 Grass as Goodin et al. test it: vertical cylinders of one diameter, λ of them a square metre, independent of one
 another, for which the range that a beam reaches has a closed form (their eqs (4) and (5)). A cylinder is a prism
 of many sides made wider by (π/n)/sin(π/n): its perimeter, and with it the width that it shows on average to all
-sides (Cauchy), is exactly that of the circle. The number of stems is exact, not Poisson.
+sides (Cauchy), is exactly that of the circle. The number of stems is exact, not Poisson. ``leaves`` makes them look like
+reeds: long blades that leave the stem one above the other, from a quarter of its height up, and bend over.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tussock.arrays import FloatArray
 from tussock.errors import InputError
+from tussock.plants.blades import BladeShape, blades
 from tussock.plants.stems import Stems, tubes
+from tussock.sampler import Sampler
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import between, chance, positive, whole
@@ -32,15 +36,17 @@ def reeds(
     lean: float = 0.0,
     variation: float = 0.0,
     sides: int = 16,
+    leaves: int = 0,
     material: Material = _REED,
     seed: int = 0,
 ) -> Mesh:
     """Stems on a rectangle of ``size`` (x, y) [m] on z = 0, centred on its origin, from 1 cm below the ground.
 
     ``density`` [1/m²]; ``diameter`` and ``height`` [m]; ``lean`` [rad], mean angle from upright; ``variation`` of
-    height, ± this share; ``sides`` of each stem.
+    height, ± this share; ``sides`` of each stem; ``leaves`` of each, green or, of a third of them, dry.
 
     >>> bed = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5)
+    >>> leafy = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5, leaves=4)
     """
     sizes = np.asarray(size, float)
     if sizes.shape != (2,):
@@ -52,6 +58,7 @@ def reeds(
     between("reeds lean", lean, 0.0, np.pi / 4)
     between("reeds variation", variation, 0.0, 0.9)
     whole("reeds sides", sides, 3)
+    whole("reeds leaves", leaves, 0)
     rng = chance("reeds", seed)
     n = round(density * width * depth)
     if n < 1:
@@ -68,7 +75,31 @@ def reeds(
     # Closed on top, where a sensor on a mast looks in.
     ring = (2 * np.arange(n)[:, None] + 1) * sides + np.arange(sides)
     fan = np.stack([np.repeat(ring[:, :1], sides - 2, 1), ring[:, 1:-1], ring[:, 2:]], -1).reshape(-1, 3)
-    return Mesh.of(vertices, np.concatenate([triangles, fan]), (material,))
+    bed = Mesh.of(vertices, np.concatenate([triangles, fan]), (material,))
+    return Mesh.joined([bed, *_leaves(points, leaves, diameter, rng)]) if leaves else bed
+
+
+def _leaves(points: FloatArray, count: int, diameter: float, rng: Sampler) -> list[Mesh]:
+    """``count`` blades on each stem, as green and dry ones; ``points`` (n, 2, 3) are the ends of the stems."""
+    n = len(points)
+    share = (0.25 + 0.65 * (np.arange(count) + rng.uniform(0, 1, (n, count))) / count)[..., None]
+    roots = (points[:, :1] * (1 - share) + points[:, 1:] * share).reshape(-1, 3)
+    tall = np.repeat(np.linalg.norm(points[:, 1] - points[:, 0], axis=1), count)
+    # Leaves stand in two rows, left and right of the stem in turn, more or less.
+    turn = rng.uniform(0, 2 * np.pi, (n, 1)) + np.pi * np.arange(count) + rng.normal(0, 0.4, (n, count))
+    green, dry = SURFACES["grass"], SURFACES["dry-grass"]
+    dead = rng.uniform(0, 1, n * count) < 1 / 3
+    parts = []
+    for chosen, material, bend in ((~dead, green, 1.5), (dead, dry, 2.1)):
+        if chosen.any():
+            k = int(chosen.sum())
+            shapes = blades(
+                roots[chosen], BladeShape(4, folded=False), heights=tall[chosen] * rng.uniform(0.10, 0.2, k),
+                widths=diameter * rng.uniform(1.2, 2.0, k), headings=turn.ravel()[chosen],
+                leans=rng.uniform(0.35, 0.7, k), bends=bend * rng.uniform(0.7, 1.2, k),
+            )  # fmt: skip
+            parts.append(Mesh.of(*shapes, (material,)))
+    return parts
 
 
 def round_radius(radius: float, sides: int) -> float:

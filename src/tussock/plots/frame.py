@@ -97,6 +97,7 @@ LABEL_COLORS: dict[str, str] = {
     "branch": "#b98a5a",
     "stem": "#7a5230",
     "shrub": "#5fb88a",
+    "tree": "#3f9a5b",
     "root": "#6b4a3a",
     "rock": "#9fb0bf",
     "wall": "#f2a07b",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tussock.errors import InputError, nearest
 
-__all__ = ["GROUND", "LABELS", "STUFF", "UNLABELLED", "label_id"]
+__all__ = ["GROUND", "LABELS", "PLANTS", "STUFF", "UNLABELLED", "label_id"]
 
 UNLABELLED = "unlabelled"
 
@@ -52,6 +52,7 @@ LABELS: dict[str, int] = {
     "trail": 115,
     "deadwood": 116,
     "animal": 117,
+    "tree": 118,
     "rain": 120,
     "snow": 121,
     "fog": 122,
@@ -60,13 +61,16 @@ LABELS: dict[str, int] = {
 
 STUFF: frozenset[str] = frozenset((
     UNLABELLED, "outlier", "road", "parking", "sidewalk", "other-ground", "building", "fence", "other-structure",
-    "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "shrub", "root", "rock",
-    "wall", "water", "mirror", "glass", "trail", "rain", "snow", "fog", "dust",
+    "lane-marking", "vegetation", "trunk", "terrain", "grass", "leaf", "branch", "stem", "root", "wall", "water",
+    "mirror", "glass", "trail", "rain", "snow", "fog", "dust",
 ))  # fmt: skip
 """labels of what is not counted one by one; everything else is a thing: it gets boxes and instance numbers"""
 
 GROUND: frozenset[str] = frozenset(("road", "parking", "sidewalk", "other-ground", "lane-marking", "terrain", "trail"))
 """labels of what carries a vehicle"""
+
+PLANTS: frozenset[str] = frozenset(("vegetation", "grass", "leaf", "branch", "stem", "shrub", "tree"))
+"""labels of what sways in the wind and gives way to a vehicle"""
 
 
 def label_id(name: str, known: dict[str, int] | None = None) -> int:

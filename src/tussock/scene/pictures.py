@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.limits import check_memory, read_bytes
 
 __all__ = ["check_picture", "open_picture"]
@@ -35,8 +35,7 @@ def open_picture(source: Path | bytes) -> Any:
     except MemoryError:
         raise InputError("out of memory while reading this picture; use a smaller one") from None
     except Exception as error:  # a damaged file can make a decoder stumble in any way
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"not a readable picture ({why})") from None
+        raise InputError(f"not a readable picture ({cause(error, 120)})") from None
     finally:
         Image.MAX_IMAGE_PIXELS = before
 

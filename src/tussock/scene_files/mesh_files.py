@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError, nearest, reason
+from tussock.errors import InputError, cause, nearest, reason
 from tussock.reach import Reach, refuse_special
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -86,8 +86,7 @@ def load_mesh(path: Path | str, *, up_axis: Literal["y", "z"] | None = None, rea
     except MemoryError:
         raise InputError("out of memory while reading this mesh; use a smaller one", source=path) from None
     except Exception as error:  # trimesh raises whatever its parsers ran into
-        why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"not a readable {suffix[1:].upper()} file ({why})", source=path) from None
+        raise InputError(f"not a readable {suffix[1:].upper()} file ({cause(error)})", source=path) from None
     if not parts:
         raise InputError("holds no triangles", source=path)
     upright = _Y_UP_TO_Z_UP if (up_axis or ("y" if suffix in (".glb", ".gltf") else "z")) == "y" else np.eye(4)

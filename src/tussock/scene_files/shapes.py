@@ -200,6 +200,7 @@ class ReedsShape(Shape):
     lean_deg: float | None = None
     variation: float | None = None
     sides: int | None = None
+    leaves: int | None = None
     seed: int | None = None
 
 

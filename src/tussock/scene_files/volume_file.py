@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.errors import InputError, OutputError
+from tussock.errors import InputError, OutputError, cause
 from tussock.numpy_files import load_npz
 from tussock.scene.material import Material
 from tussock.scene.parts import part_names, plain_parts
@@ -90,5 +90,4 @@ def load_volumes(path: Path | str) -> Volumes:
     except InputError as error:
         raise error.within(path) from None
     except Exception as error:  # a damaged file can make the reader of zips stumble in any way
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(f"{_DAMAGED} ({why})", source=path) from None
+        raise InputError(f"{_DAMAGED} ({cause(error, 120)})", source=path) from None

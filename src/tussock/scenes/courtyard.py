@@ -28,6 +28,8 @@ __all__ = ["courtyard", "grass_on", "trees_on"]
 
 _WALL_HEIGHT = 10.0
 _WALL_THICKNESS = 0.5
+_TURF = SURFACES["soil"].changed(name="turf", color=(0.115, 0.135, 0.05), variation=0.55)
+"""to a LIDAR the soil that it was; to the eye the moss and the short grass between the blades"""
 
 
 def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scene:
@@ -38,9 +40,8 @@ def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scen
     side, trees, tree_triangles = (300, 50, 1_400_000) if full else (60, 6, 60_000)
     hills = Relief(height=relief, wavelength=45.0, seed=seed)
     scene = Scene("courtyard" if full else "yard")
-    soil = SURFACES["soil"]
     scene.add(
-        ground((side, side), cells=(side, side), heights=hills, material=soil),
+        ground((side, side), cells=(side, side), heights=hills, material=_TURF),
         name="ground",
         label="terrain",
     )
@@ -54,7 +55,7 @@ def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scen
     scene.add(
         shape,
         name="trees",
-        label="vegetation",
+        label="tree",
         tags=("vegetation",),
         placements=trees_on(hills, side, trees, seed=seed),
     )

@@ -45,7 +45,7 @@ def crossing(*, seed: int = 0) -> Scene:
     scene.add(
         tree(height=7.0, crown_radius=2.6, triangles=40_000, seed=seed),
         name="trees",
-        label="vegetation",
+        label="tree",
         tags=("vegetation",),
         placements=Placements.of(corners * [16.0, 13.0, 1], yaw=2.1 * np.arange(4)),
     )

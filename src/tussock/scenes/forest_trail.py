@@ -1,16 +1,18 @@
 """The forest trail: a path through trees and undergrowth on uneven ground.
 
-120 m × 120 m; the trail runs along x with bends, 2.4 m wide, a little worn in, gravel between litter and moss.
+120 m × 120 m; the trail runs along x with bends, 2.4 m wide, a little worn in, gravel that thins out into the litter.
 Spruces and broadleaf trees of several sizes, shrubs and saplings between them, grass along the trail where light
-falls in, and stones. `trail_line` gives the trail's middle, for a vehicle to follow. A sensor stands 2 m up at the
-origin, on the trail.
+falls in, stones, fallen trunks, and way-marks beside the trail. Trees, shrubs, stones, deadwood and posts are things:
+each copy has an instance and a box in data sets; the trail is a class of its own. `trail_line` gives the trail's
+middle, for a vehicle to follow. A sensor stands 2 m up at the origin, on the trail.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tussock.ground.height_field import HeightField, Mask
+from tussock.ground.borders import Border
+from tussock.ground.height_field import HeightField
 from tussock.ground.populate import populate
 from tussock.ground.relief import Relief
 from tussock.ground.terrain import noise_terrain
@@ -18,10 +20,13 @@ from tussock.ground.zones import Strip
 from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
 from tussock.plants.shrub import shrub
+from tussock.plants.stems import Stems, tubes
 from tussock.plants.tree import tree
 from tussock.poses import Pose, Trajectory
+from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
-from tussock.scene.primitives import sphere
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import cylinder, sphere
 from tussock.scene.scene import Scene
 from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
@@ -65,21 +70,21 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     scene = Scene("forest-trail")
     scene.add(_floor(ground, line, seed), name="ground", label="terrain")
 
-    def stand(mesh: Mesh, name: str, density: float, free: float, **options: object) -> None:
+    def stand(mesh: Mesh, name: str, label: str, density: float, free: float, **options: object) -> None:
         places = populate(
             ground, (side - 2, side - 2), density=density, exclude=[Strip(line_m=line, width_m=free)],
             seed=seed + 1 + len(scene.objects), **options,  # type: ignore[arg-type]
         )  # fmt: skip
-        scene.add(mesh, name=name, label="vegetation", tags=("vegetation",), placements=places)
+        scene.add(mesh, name=name, label=label, tags=("vegetation",), placements=places)
 
     spruce = conifer(height=17.0, crown_radius=2.6, crown_base=3.5, triangles=triangles, seed=seed)
-    stand(spruce, "spruces", 0.030, 6.0, spacing=3.0, scale=(0.65, 1.15), sink=0.1)
+    stand(spruce, "spruces", "tree", 0.030, 6.0, spacing=3.0, scale=(0.65, 1.15), sink=0.1)
     beech = tree(height=16.0, crown_radius=4.0, crown_base=5.0, triangles=triangles, seed=seed + 1)
-    stand(beech, "beeches", 0.012, 6.5, spacing=4.5, scale=(0.7, 1.1), sink=0.1)
+    stand(beech, "beeches", "tree", 0.012, 6.5, spacing=4.5, scale=(0.7, 1.1), sink=0.1)
     sapling = tree(height=3.0, crown_radius=0.9, crown_base=0.5, trunk_radius=0.025, triangles=8_000, seed=seed + 2)
-    stand(sapling, "saplings", 0.05, 3.8, spacing=1.2, scale=(0.5, 1.3))
+    stand(sapling, "saplings", "tree", 0.05, 3.8, spacing=1.2, scale=(0.5, 1.3))
     bush = shrub(height=1.3, radius=0.8, triangles=12_000, seed=seed + 3)
-    stand(bush, "shrubs", 0.10, 3.6, spacing=1.0, scale=(0.4, 1.2))
+    stand(bush, "shrubs", "shrub", 0.10, 3.6, spacing=1.0, scale=(0.4, 1.2))
 
     tuft = grass_tile(size=0.7, blades=90, height=0.30, width=0.007, bend=1.1, segments=5, dead=0.3, seed=seed + 4)
     verge = [Strip(line_m=line, width_m=9.0)]
@@ -104,6 +109,12 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
         scale=(0.3, 1.4), sink=0.1, seed=seed + 22,
     )  # fmt: skip
     scene.add(_stone(seed), name="stones", label="rock", placements=places)
+    places = populate(
+        ground, (side - 8, side - 8), density=0.004, exclude=[Strip(line_m=line, width_m=8.0)], spacing=4.0,
+        scale=(0.6, 1.1), tilt=1.0, seed=seed + 23,
+    )  # fmt: skip
+    scene.add(_log(seed), name="deadwood", label="deadwood", placements=places)
+    scene.add(_way_mark(), name="way-marks", label="pole", placements=_beside(ground, line))
     return scene
 
 
@@ -119,14 +130,70 @@ def _field(side: float, seed: int) -> HeightField:
 
 
 def _floor(ground: HeightField, line: list[tuple[float, float]], seed: int) -> Mesh:
-    """Litter, with gravel on the trail."""
-    nx, ny = (n - 1 for n in ground.heights.shape)
-    x = ground.low[0] + (np.arange(nx) + 0.5) * ground.cell[0]
-    y = ground.low[1] + (np.arange(ny) + 0.5) * ground.cell[1]
-    x, y = np.meshgrid(x, y, indexing="ij")
-    # Nobody trims a trail: its edge is ragged.
-    ragged = Strip(line_m=line, width_m=_WIDTH).distance(x, y) + Relief(height=0.15, wavelength=2.5, seed=seed)(x, y)
-    return ground.mesh(SURFACES["litter"], masks=[Mask(ragged < _WIDTH / 2, SURFACES["gravel"])])
+    """Litter, with gravel on the trail, and mixtures of both along its edge."""
+    strip, litter = Strip(line_m=line, width_m=_WIDTH), SURFACES["litter"]
+    trail = SURFACES["gravel"].changed(name="trail", label="trail")
+
+    def within(half: float, number: int, material: Material) -> Border:
+        # Nobody trims a trail: its edge is ragged, and each mixture's in its own way.
+        ragged = Relief(height=0.15 if number == 0 else 0.10, wavelength=2.5 - 0.6 * number, seed=seed + 7 * number)
+        return Border(lambda x, y: strip.distance(x, y) + ragged(x, y) - half, material)
+
+    return ground.mesh(
+        litter,
+        masks=[
+            within(_WIDTH / 2 + 0.30, 1, _mixed("littered-gravel", litter, trail, 0.35, "terrain")),
+            within(_WIDTH / 2 + 0.12, 2, _mixed("edge-of-trail", litter, trail, 0.7, "terrain")),
+            within(_WIDTH / 2, 0, trail),
+        ],
+    )
+
+
+def _mixed(name: str, one: Material, other: Material, share: float, label: str) -> Material:
+    """A surface of which ``share`` is covered with the other material."""
+    assert one.color is not None and other.color is not None
+    color = tuple((1 - share) * a + share * b for a, b in zip(one.color, other.color, strict=True))
+    reflectance = (1 - share) * one.reflectance + share * other.reflectance
+    return one.changed(name=name, color=color, reflectance=reflectance, label=label)
+
+
+def _log(seed: int) -> Mesh:
+    """A fallen trunk 6 m long along x, 0.4 m thick at its butt, half sunk, with the stumps of its limbs."""
+    rng = chance("log", seed)
+    x = np.linspace(-3.0, 3.0, 11)
+    radius = np.linspace(0.20, 0.09, 11)
+    sway = 0.12 * np.sin(np.linspace(0, np.pi, 11))
+    bark = SURFACES["bark"].changed(name="deadwood", label="deadwood", color=(0.20, 0.17, 0.13))
+    count = 7
+    at, turn = rng.uniform(-1.5, 2.6, count), rng.uniform(0.15, np.pi - 0.15, count)
+    start = np.stack([at, np.interp(at, x, sway), np.full(count, 0.08)], 1)
+    out = np.stack([np.full(count, 0.4), np.cos(turn), np.sin(turn)], 1)
+    ends = start + rng.uniform(0.3, 0.9, count)[:, None] * out
+    trunk = Stems(np.stack([x, sway, 0.5 * radius], 1)[None], radius[None])
+    limbs = Stems(np.stack([start, ends], 1), np.tile([0.035, 0.012], (count, 1)))
+    return Mesh.joined([Mesh.of(*tubes(trunk, 14), (bark,)), Mesh.of(*tubes(limbs, 6), (bark,))])
+
+
+def _way_mark() -> Mesh:
+    """A wooden post 1.1 m high with a white band, its foot in the ground."""
+    wood = SURFACES["bark"].changed(name="post", label="pole", color=(0.30, 0.22, 0.14))
+    white = Material(name="band", reflectance=0.75, color=(0.75, 0.75, 0.72), label="pole")
+    parts = []
+    for low, high, radius, material in ((-0.3, 1.1, 0.06, wood), (0.85, 0.98, 0.062, white)):
+        part = cylinder(radius, high - low, material=material)
+        parts.append(
+            Mesh.of(part.vertices.astype(float) + np.array([0, 0, (low + high) / 2]), part.triangles, (material,))
+        )
+    return Mesh.joined(parts)
+
+
+def _beside(ground: HeightField, line: list[tuple[float, float]]) -> Placements:
+    """Every twelfth metre or so, left and right of the trail in turn."""
+    way = np.array(line)[6::12]
+    ahead = np.gradient(np.array(line), axis=0)[6::12]
+    aside = np.stack([-ahead[:, 1], ahead[:, 0]], 1) / np.linalg.norm(ahead, axis=1, keepdims=True)
+    x, y = (way + (_WIDTH / 2 + 0.5) * aside * (-1.0) ** np.arange(len(way))[:, None]).T
+    return Placements.of(np.stack([x, y, ground(x, y)], 1))
 
 
 def _stone(seed: int) -> Mesh:

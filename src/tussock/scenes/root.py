@@ -53,7 +53,7 @@ def root(
     scene.add(
         tree(height=13.0, crown_radius=4.5, triangles=tree_triangles, seed=seed),
         name="trees",
-        label="vegetation",
+        label="tree",
         tags=("vegetation",),
         placements=populate(
             ground,

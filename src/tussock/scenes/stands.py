@@ -72,5 +72,5 @@ def shrub_stand(*, distance: float = 8.0, height: float = 3.0, triangles: int = 
     scene = Scene("shrub")
     scene.add(plane((6 * distance, 6 * distance), material=SURFACES["soil"]), name="ground", label="terrain")
     plant = shrub(height=height, radius=0.5 * height, leaf_area=1.6 * height**2, triangles=triangles, seed=seed)
-    scene.add(plant, name="shrub", label="vegetation", tags=("vegetation",), position=(distance, 0.0, 0.0))
+    scene.add(plant, name="shrub", label="shrub", tags=("vegetation",), position=(distance, 0.0, 0.0))
     return scene

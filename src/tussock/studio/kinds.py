@@ -55,11 +55,11 @@ _PLANT = ("vegetation",)
 
 PLACEABLE: dict[str, Kind] = {
     "tree": Kind(
-        partial(tree, triangles=30_000), "vegetation",
+        partial(tree, triangles=30_000), "tree",
         (Knob("height", 9, 2, 30, 0.5), Knob("crown_radius", 3, 0.5, 9, 0.1), _SEED), _PLANT,
     ),
     "conifer": Kind(
-        partial(conifer, triangles=30_000), "vegetation",
+        partial(conifer, triangles=30_000), "tree",
         (Knob("height", 12, 2, 35, 0.5), Knob("crown_radius", 2, 0.5, 6, 0.1), _SEED), _PLANT,
     ),
     "shrub": Kind(

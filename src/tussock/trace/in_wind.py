@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError, nearest
 from tussock.randomness import Purpose, uniform_array
+from tussock.scene.labels import PLANTS
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.response import VEGETATION
@@ -27,8 +28,6 @@ from tussock.trace.transforms import shape_middle
 
 __all__ = ["InWind", "flutters", "in_wind", "root_of"]
 
-_PLANTS = frozenset({"grass", "vegetation", "shrub", "leaf", "branch", "stem"})
-"""labels of objects that sway"""
 _FIELD = 20.0
 """times as wide as high: a field in one mesh"""
 _SUNK = 0.1
@@ -81,7 +80,7 @@ def _check_names(wind: Wind, things: list[SceneObject]) -> None:
 def _root(wind: Wind, thing: SceneObject) -> tuple[float, float] | None:
     """Height of the root in the shape's coordinates and height above it [m]; None for what does not sway."""
     named = thing.name in wind.stems
-    plant = thing.label in _PLANTS or VEGETATION in thing.tags
+    plant = thing.label in PLANTS or VEGETATION in thing.tags
     if thing.name in wind.still or not (named or plant):
         return None
     base, height = root_of(thing.mesh)

@@ -24,7 +24,7 @@ from tussock.worlds.terrain import Wet, floor_mesh, ground_of
 
 __all__ = ["Site", "build_site"]
 
-_LABELS = {"grass": "grass", "reed": "stem", "shrub": "shrub"}
+_LABELS = {"grass": "grass", "reed": "stem", "shrub": "shrub", "tree": "tree", "conifer": "tree"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def build_site(recipe: Recipe, number: int, seed: int = 0) -> Site:
             stands.append(stand)
             name = f"{stand.species}-{len(stands)}"
             scene.add(
-                shape_of(stand.species, stand.age, stand.variant, season), name=name, label=_LABELS.get(species_named(stand.species).kind, "vegetation"),
+                shape_of(stand.species, stand.age, stand.variant, season), name=name, label=_LABELS[species_named(stand.species).kind],
                 tags=("vegetation", stand.species), placements=stand.placements,
             )  # fmt: skip
     add_things(scene, chosen, plot, samples)

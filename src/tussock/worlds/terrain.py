@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.ground.borders import Border
 from tussock.ground.height_field import HeightField, Mask
 from tussock.ground.relief import Relief
 from tussock.ground.terrain import noise_terrain
@@ -80,15 +81,12 @@ def floor_mesh(
     ground: HeightField, water: NDArray[np.bool_], chosen: dict[str, Any], biome: Biome, route: Route, samples: Samples
 ) -> Mesh:
     """The ground as triangles: the biome's own, trail and water on it."""
-    nx, ny = (n - 1 for n in ground.heights.shape)
-    x = ground.low[0] + (np.arange(nx) + 0.5) * ground.cell[0]
-    y = ground.low[1] + (np.arange(ny) + 0.5) * ground.cell[1]
-    x, y = np.meshgrid(x, y, indexing="ij")
-    masks = []
+    masks: list[Mask | Border] = []
     if chosen["trail"]:
         # Nobody trims a trail: its edge is ragged.
-        ragged = Relief(height=0.12, wavelength=2.0, seed=samples.seed_of("ragged"))(x, y)
-        masks.append(Mask(route.strip(1.0).distance(x, y) + ragged < chosen["trail_width_m"] / 2, _TRAIL))
+        ragged = Relief(height=0.12, wavelength=2.0, seed=samples.seed_of("ragged"))
+        strip, half = route.strip(1.0), chosen["trail_width_m"] / 2
+        masks.append(Border(lambda x, y: strip.distance(x, y) + ragged(x, y) - half, _TRAIL))
     if water.any():
         masks.append(Mask(water, _WATER))
     return ground.mesh(SURFACES[biome.ground], masks=masks)

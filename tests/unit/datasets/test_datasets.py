@@ -18,9 +18,9 @@ from tussock.cameras.camera import Camera
 from tussock.cameras.lenses.fisheye import Fisheye
 from tussock.cameras.lenses.pinhole import Pinhole
 from tussock.datasets.kitti import KittiRig
+from tussock.datasets.labeller import Labeller
 from tussock.datasets.progress import Progress
 from tussock.datasets.recordings import open_recordings
-from tussock.datasets.semantic_kitti import Labeller
 from tussock.datasets.write import write_dataset
 from tussock.errors import InputError, OutputError
 from tussock.poses import Pose, Trajectory
@@ -84,7 +84,7 @@ def test_the_manifest_names_every_file_with_its_checksum(whole):
     files = files_of(whole)
     files.pop("manifest.json")
     assert {name: entry["sha256"] for name, entry in manifest["files"].items()} == files
-    assert len(files) == 4 * 4 + 4
+    assert len(files) == 4 * (5 + 2 * 5) + 4
     settings = manifest["settings"]
     assert settings["seed"] == 3 and set(settings["sensor_seeds"]) == {"top", "left", "right"}
     assert settings["tussock"] and settings["rig"]["rate_hz"] == 10.0 and len(settings["scene"]["fingerprint"]) == 32
@@ -275,7 +275,7 @@ def test_labels_of_things_that_stand_and_move():
     returns = frame.select(frame.hit)
     by_name = {name: returns.object_id == int(number) for number, name in frame.meta["objects"].items()}
     assert set(classes[by_name["ground"]].tolist()) == {72} and not instances[by_name["ground"]].any()
-    assert set(classes[by_name["hedge"]].tolist()) == {70} and not instances[by_name["hedge"]].any()
+    assert set(classes[by_name["hedge"]].tolist()) == {70} and set(instances[by_name["hedge"]].tolist()) == {4}
     assert set(classes[by_name["driving"]].tolist()) == {252}
     assert set(classes[by_name["parked"]].tolist()) == {10}
     np.testing.assert_array_equal(instances[by_name["parked"]], 1 + returns.placement[by_name["parked"]])

@@ -58,6 +58,21 @@ def test_reeds_are_as_many_and_as_thick_as_asked_for():
     np.testing.assert_allclose(flat, feet[:, :2], atol=1e-6)
 
 
+def test_reeds_with_leaves_are_the_same_stems_with_leaves():
+    bare, leafy = (reeds(density=50, height=1.5, sides=6, leaves=count, seed=3) for count in (0, 4))
+    stems = len(bare.vertices)
+    np.testing.assert_array_equal(leafy.vertices[:stems], bare.vertices)
+    assert len(leafy.triangles) - len(bare.triangles) == 200 * 4 * 7  # 200 stems, 4 blades of 4 segments with a point
+    assert [material.label for material in leafy.materials] == ["stem", "grass", "grass"]
+    # They start on a stem, not below a quarter of its height, and none hangs into the ground.
+    blades = leafy.vertices[stems:]
+    assert blades[:, 2].min() > 0.05 and blades[:, 2].max() < 1.8
+    spread = np.linalg.norm(blades[:, None, :2] - bare.vertices[None, ::12, :2], axis=2).min(1)
+    assert 0.05 < spread.max() < 1.0
+    with pytest.raises(InputError, match="reeds leaves"):
+        reeds(leaves=-1)
+
+
 def test_reeds_lean_and_differ_in_height():
     bed = reeds(density=100, lean=0.2, variation=0.3, height=1.0, sides=8, seed=1).vertices.reshape(400, 2, 8, 3)
     tops, feet = bed[:, 1].mean(1), bed[:, 0].mean(1)

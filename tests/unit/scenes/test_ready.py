@@ -31,7 +31,7 @@ def test_full_courtyard_is_that_of_the_paper():
 def test_yard_is_small_and_stands_on_its_ground():
     scene = ready_scene("yard", seed=2)
     assert sum(len(thing.mesh.triangles) for thing in scene.objects) < 100_000
-    assert scene["trees"].label == "vegetation"
+    assert scene["trees"].label == "tree"
     assert "vegetation" in scene["grass"].tags
     labels = {m.label for thing in scene.objects for m in thing.mesh.materials}
     assert {"grass", "leaf", "trunk", "branch", "terrain"} <= labels

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.scene.labels import GROUND
+from tussock.scene.labels import GROUND, PLANTS
 from tussock.scene.scene import SceneObject
 
-__all__ = ["PLANTS", "Faces", "faces_of"]
+__all__ = ["Faces", "faces_of"]
 
-PLANTS = frozenset({"vegetation", "grass", "leaf", "branch", "stem", "shrub"})
 TRUNK = "trunk"
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.files.contents import FARTHEST, SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
 from tussock.learn.measured_pulses import UNKNOWN_INTENSITY, MeasuredPulses, measured_pulses
@@ -97,8 +97,7 @@ def _load(path: Path) -> Contents:
     except InputError as error:
         raise error.within(path) from None
     except Exception as error:  # a damaged file can make a parser stumble in any way
-        why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"not a readable {format.name} file ({why})", source=path) from None
+        raise InputError(f"not a readable {format.name} file ({cause(error)})", source=path) from None
 
 
 def _from_elsewhere(

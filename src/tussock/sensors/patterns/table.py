@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.quantities import Positive
 from tussock.sensors.patterns.pattern import Pattern, decimal, pulses_from_angles
 from tussock.sensors.pulses import Pulses
@@ -153,8 +153,7 @@ def _columns(path: Path) -> dict[str, NDArray[np.float64]]:
             path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys((*known, *_LIVOX), float64()))
         )
     except (OSError, ArrowInvalid) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"cannot be read as a CSV table of numbers: {reason}", source=path) from None
+        raise InputError(f"cannot be read as a CSV table of numbers: {cause(error, 300)}", source=path) from None
     names = [_LIVOX.get(name.strip(), name.strip()) for name in table.column_names]
     if "zenith_deg" in names:
         at = names.index("zenith_deg")

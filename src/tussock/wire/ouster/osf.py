@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.extras import load_extra
 from tussock.frames.frame import Frame
 from tussock.sensors.ouster_unit import OusterUnit, parse_unit
@@ -81,7 +81,7 @@ def read_osf(path: Path) -> Iterator[OusterScan]:
     except InputError:
         raise
     except Exception as error:  # the SDK has its own
-        raise InputError(f"{path}: cannot be read as OSF ({' '.join(str(error).split())})") from None
+        raise InputError(f"{path}: cannot be read as OSF ({cause(error, 300)})") from None
     for frames in sets:
         for unit, frame in zip(units, frames, strict=True):
             if frame is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.extras import load_extra
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.firings import Firings
@@ -106,8 +106,7 @@ def _opened(path: Path) -> Iterator[_Log]:
     except InputError:
         raise
     except Exception as error:  # a damaged log can make its library stumble in any way
-        why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise InputError(f"{path}: not a readable ROS log ({why})") from None
+        raise InputError(f"{path}: not a readable ROS log ({cause(error)})") from None
 
 
 def _reading(reader: Any) -> Callable[[str, bytes], Any]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.errors import InputError, OutputError
+from tussock.errors import InputError, OutputError, cause
 from tussock.extras import load_extra
 from tussock.poses import Pose
 from tussock.wire.watch.seen import MAP, OPTICAL, POINT, Seen
@@ -45,7 +45,7 @@ class DdsWatcher:
             self._domain = dds_domain.Domain(domain, settings_of(interface))
             self._participant = dds_domain.DomainParticipant(domain)
         except Exception as error:  # the library has its own
-            raise OutputError(f"dds: no participant at interface {interface!r} ({error})") from None
+            raise OutputError(f"dds: no participant at interface {interface!r} ({cause(error)})") from None
         self._writers: dict[str, Any] = {}
 
     def prepare(self, seen: Seen) -> Callable[[], None]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.errors import OutputError
+from tussock.errors import OutputError, cause
 from tussock.extras import load_extra
 from tussock.poses import Pose
 from tussock.wire.watch.seen import MAP, OPTICAL, POINT, Seen
@@ -53,7 +53,7 @@ class FoxgloveWatcher:
                 capabilities=[foxglove.websocket.Capability.Time],
             )  # fmt: skip
         except (OSError, RuntimeError) as error:
-            raise OutputError(f"{host}:{port}: Foxglove cannot be served there ({error})") from None
+            raise OutputError(f"{host}:{port}: Foxglove cannot be served there ({cause(error)})") from None
 
     @property
     def port(self) -> int:
