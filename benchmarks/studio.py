@@ -25,6 +25,8 @@ from tussock.studio.app import Studio
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
          "--enable-unsafe-swiftshader", "--window-size=1400,860")  # fmt: skip
 
+STATUS = "const line = document.getElementById('studio-status'); return line ? line.textContent : ''"
+
 
 def browser() -> Any:
     options = webdriver.ChromeOptions()
@@ -81,7 +83,7 @@ def measure(scene: str, pictures: Path | None) -> None:
             while studio.scans == shown and time.monotonic() - asked < 60:
                 time.sleep(0.005)
             text = f"{int(studio.session.frame.hit.sum()):,} returns"
-            while text not in driver.find_element("id", "studio-status").text and time.monotonic() - asked < 60:
+            while text not in driver.execute_script(STATUS) and time.monotonic() - asked < 60:
                 time.sleep(0.01)
             times.append(time.monotonic() - asked)
             scans.append(studio.updated_s)

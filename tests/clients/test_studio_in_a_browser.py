@@ -66,8 +66,10 @@ def studio():
 
 def press(browser, words: str) -> None:
     """Click a button or a tab by its text, as a hand would."""
-    found = browser.find_element("xpath", f"//button[.//text()[normalize-space()='{words}']]")
-    browser.execute_script("arguments[0].scrollIntoView({block:'center'}); arguments[0].click()", found)
+    kinds = "self::button or @role='tab'"
+    found = browser.find_element("xpath", f"//*[{kinds}][normalize-space()='{words}']")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
+    found.click()
 
 
 def field(browser, label: str):
@@ -119,6 +121,6 @@ def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monk
     )
     assert wait_for(lambda: [thing.name for thing in studio.session.scene.everything] == ["wall"], 20)
 
-    browser.get("about:blank")
+    browser.close()
     assert wait_for(lambda: not studio.clients(), 20)
     assert studio.idle(10), "closing the page did not stop the work"

@@ -67,6 +67,7 @@ def click(studio, tool: str, start, end) -> None:
 def test_what_is_asked_is_shown(studio):
     seen = scan(small_scene(), load_sensor("vlp-16"), Pose.at(0, 0, 2))
     assert studio.session.frame.identical(seen) and studio.shown == int(seen.hit.sum())
+    assert f"{studio.shown:,} returns" in studio.top._line.content and not studio.top._progress.visible
     studio.move_sensor("1,-2,2,0,0,45")
     assert studio.idle(60)
     assert studio.session.frame.identical(scan(small_scene(), load_sensor("vlp-16"), Pose.parse("1,-2,2,0,0,45")))

@@ -33,6 +33,8 @@ class TopPanel:
 
     def __init__(self, gui: Any, studio: Studio, color: PointColor) -> None:
         self._studio = studio
+        self._said = _status("")
+        """the last line that was not about work in progress"""
         self._line = gui.add_html(_status("starting"))
         self._progress = gui.add_progress_bar(100, animated=True, visible=False, color="green")
         self._tool = gui.add_dropdown(
@@ -105,13 +107,12 @@ class TopPanel:
         self._camera.value = value
 
     def say(self, line: str, *, bad: bool = False) -> None:
-        self._line.content = _status(line, bad=bad)
+        self._said = self._line.content = _status(line, bad=bad)
 
     def busy(self, doing: str) -> None:
         """Show that something is being done, or nothing any more."""
         self._progress.visible = bool(doing)
-        if doing:
-            self._line.content = _status(f"{doing} …")
+        self._line.content = _status(f"{doing} …") if doing else self._said
 
     def playing(self, on: bool) -> None:
         self._studio.scan_panel.playing(on)
