@@ -60,6 +60,7 @@ def studio():
     scene.add(plane((40.0, 40.0)), name="ground", label="terrain")
     scene.add(box((2.0, 2.0, 3.0)), name="tower", label="building", position=(6.0, 2.0, 1.5))
     made = Studio(scene, sensor="vlp-16", port=0)
+    assert made.idle(300)  # the first scan of a new checkout compiles
     yield made
     made.stop()
 
