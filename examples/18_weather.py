@@ -20,13 +20,15 @@ def tell(name, frame, scene):
     print(f"{name:32s} {len(frame):6d} returns, of the air {air or 'none'}; things are seen up to {reach:.0f} m")
 
 
-# Fog: the far half goes, and a false return stands close to the sensor. The last return sees further.
+# Fog: the far half goes; where it is denser still, a false return stands close to the sensor.
 trail = tussock.ready_scene("forest-trail")
 place = tussock.Pose.at(0, 0, 1.8)
 tell("trail, clear", tussock.scan(trail, sensor, place), trail)
 foggy = trail.with_weather(tussock.Weather(fog=tussock.Fog(visibility_m=30)))
 tell("trail, visibility 30 m", tussock.scan(foggy, sensor, place), foggy)
-tell("the same, last returns", tussock.scan(foggy, sensor.with_(**{"receiver.mode": "last"}), place), foggy)
+dense = trail.with_weather(tussock.Weather(fog=tussock.Fog(visibility_m=10)))
+tell("trail, visibility 10 m", tussock.scan(dense, sensor, place), dense)
+tell("the same, last returns", tussock.scan(dense, sensor.with_(**{"receiver.mode": "last"}), place), dense)
 
 # Rain: single drops near the sensor are returns of their own; words do as well as settings.
 yard = tussock.ready_scene("yard").with_weather(tussock.parse_weather("rain 30 mm/h"))

@@ -108,7 +108,7 @@ def test_false_returns_agree_with_a_monte_carlo_of_every_drop(kind: str, rate: f
     law = rain_law(rate) if kind == "rain" else snow_law(rate)
     rho = DROP_REFLECTIVITY[905.0] if kind == "rain" else FLAKE_REFLECTIVITY
     many = pulses
-    theirs = drops_one_by_one(device, law, rho, many, 10.0, seed=7)
+    theirs = drops_one_by_one(device, law, rho, many, 18.0 if kind == "snow" else 10.0, seed=7)
     assert len(ours) > 3000
     assert len(ours) / pulses == pytest.approx(len(theirs) / many, rel=0.05)
     edges = np.quantile(theirs, np.linspace(0, 1, 7))

@@ -38,6 +38,7 @@ _HOMES = {
     "recorded-place": "recorded_place",
     "receiver": "receiver",
     "weather": "weather",
+    "wind": "wind",
     "reproducibility": "reproducibility",
 }
 """name of the experiment: its module, in the order of the report"""

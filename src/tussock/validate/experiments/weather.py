@@ -16,6 +16,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
 from tussock.air.clouds import DustCloud, dust_extinction
+from tussock.air.kinds import Kind
 from tussock.air.particles import SizeLaw, rain_law, snow_law
 from tussock.air.weather import Fog, Weather
 from tussock.frames.frame import Frame
@@ -107,7 +108,7 @@ def of_drops(trial: Trial, kind: str, rate: float) -> tuple[list[Criterion], tup
     there = {f"{kind}_mm_h": rate} if trial.has(kind) else {}
     weather = Weather(**there, wet=0.0)
     few = sensor(**{"receiver.pulse_fwhm_ns": 0.5, "receiver.detects": "10 % at 20 m with probability 0.9"})
-    frames = 6 if trial.quick else 20
+    frames = 10 if trial.quick else 20
     world = World(well(40.0, weather))
     seen = [scan(world, few.with_(**{"receiver.mode": "all"}), seed=trial.seed, frame=n) for n in range(frames)]
     pulses = sum(frame.pulses for frame in seen)
@@ -141,7 +142,7 @@ def every_drop(law: SizeLaw, device: Sensor, pulses: int, seed: int) -> NDArray[
     """Distances [m] of the drops that are seen, out of all drops in the beams of so many pulses."""
     rng = Sampler("every drop", seed)
     receiver, beam = device.receiver, device.beam
-    near, far = max(receiver.min_range_m, receiver.overlap_m[0]), 10.0
+    near, far = max(receiver.min_range_m, receiver.overlap_m[0]), 18.0 if law.kind == Kind.SNOW else 10.0
     wide, high = (2 * side for side in beam.half_sizes)
     fill, leaves = (1.0 if beam.shape == "rectangle" else math.pi / 4), beam.exit_mm * 1e-3
     end = fill * (leaves + wide * far) * (leaves + high * far)
@@ -229,12 +230,12 @@ def of_wet_ground(trial: Trial) -> list[Criterion]:
 
 
 def of_forest(trial: Trial) -> tuple[list[Criterion], Figure]:
-    """An HDL-32E on the forest trail at a visibility of 30 m."""
+    """An HDL-32E on the forest trail at a visibility of 30 m: near half and far half of the way that 95 % of it lie in."""
     scene, pose, device = ready_scene("forest-trail"), ready_pose("forest-trail"), load_sensor("hdl-32e")
     fog = Weather(fog=Fog(visibility_m=30.0)) if trial.has("fog") else None
     dry = scan(scene, device, pose, seed=trial.seed)
     thick = scan(scene.with_weather(fog), device, pose, seed=trial.seed)
-    half = float(np.median(dry.true_range))
+    half = float(np.percentile(dry.true_range, 95)) / 2  # of the way that it sees in clear air
     hard = thick.label != scene.labels["fog"]
     far = float((thick.true_range[hard] > half).sum() / (dry.true_range > half).sum())
     near = float((thick.true_range[hard] < half / 2).sum() / (dry.true_range < half / 2).sum())
@@ -249,7 +250,7 @@ def of_forest(trial: Trial) -> tuple[list[Criterion], Figure]:
     )
     return [
         Criterion("forest trail, visibility 30 m: points of the far half left", 100 * far, "%", most=5.0),
-        Criterion("points of the near quarter's distance left", 100 * near, "%", least=90.0),
+        Criterion("forest trail, visibility 30 m: points of the near quarter left", 100 * near, "%", least=90.0),
     ], figure
 
 
