@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from tussock.cameras import on_gpu
+from tussock.cameras.camera import Camera
+from tussock.cameras.lenses.fisheye import Fisheye
+from tussock.cameras.render import look
+from tussock.cameras.shutter import Shutter
 from tussock.gpu import kernels, worlds
 from tussock.many import scan_many
 from tussock.poses import Pose, Trajectory
@@ -97,6 +102,7 @@ def simulate_gpu() -> None:
         return cuda.jit(device=True)(function) if "cuda" in function.__code__.co_names else function
 
     worlds.codes_for = lambda _, examples: kernels.bound(wrap, examples)
+    on_gpu.view_codes = lambda there, arguments: on_gpu.bound_views(wrap)
 
 
 def grid_sensor(**settings: Any) -> Sensor:
@@ -144,6 +150,37 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     return found
 
 
+def views() -> dict[str, tuple[Scene, Camera, Any]]:
+    """Cameras: scene, camera and its pose."""
+    place = Pose.at(0.0, 0.0, 1.5)
+    path = Trajectory(
+        np.array([0.0, 1.0]),
+        np.array([[0.0, 0.0, 1.5], [2.0, 0.5, 1.5]]),
+        np.array([[0, 0, 0, 1.0], [0, 0, 0.2, 0.98]]),
+    )
+    rolling = Shutter(kind="rolling", readout_s=0.2, exposure_s=0.01)
+    return {
+        "pinhole": (room(), Camera(width=12, height=7), place),
+        "fisheye, which sees nothing in its corners": (
+            room(), Camera(width=9, height=9, lens=Fisheye(horizontal_fov_deg=160.0, circle_deg=150.0)), place,
+        ),
+        "rolling and moving": (cases()["moving"][0], Camera(width=8, height=8, shutter=rolling), path),
+    }  # fmt: skip
+
+
+def compared_views(here: Any, there: Any) -> dict[str, float]:
+    """The share of pixels that are the same, channel by channel."""
+    far = np.isfinite(here.range) & np.isfinite(there.range)
+    near = np.abs(np.where(far, here.range - there.range, 0.0)) <= 1e-4
+    said = {"range": float((near & (np.isfinite(here.range) == np.isfinite(there.range))).mean())}
+    for name in ("object_id", "placement", "label", "material"):
+        if getattr(here, name).size:
+            said[name] = float((getattr(here, name) == getattr(there, name)).mean())
+    if here.normal.size:
+        said["normal"] = float((np.abs(here.normal - there.normal).max(2) < 1e-5).mean())
+    return said | {"seen": float(np.isfinite(here.range).mean())}
+
+
 def compared(here: Any, there: Any) -> dict[str, float]:
     """How two frames with a row a pulse at least compare."""
     same = len(here) == len(there) and bool((here.pulse == there.pulse).all())
@@ -183,4 +220,11 @@ if __name__ == "__main__":
     for number, one in enumerate(ones):
         result = compared(one, many.frame(number))
         said["many"]["near"] = min(said["many"]["near"], result.get("near", 0.0))
+    for name, (scene, camera, path) in views().items():
+        world = World(scene)
+        there = look(world, camera, path, on="gpu")
+        said[name] = compared_views(look(world, camera, path), there)
+        ranges = look(world, camera, path, depth_only=True, on="gpu").range
+        said[name]["depth only"] = float((ranges == there.range).mean())
+        said[name]["again"] = float((look(world, camera, path, on="gpu").range == there.range).mean())
     sys.stdout.write(json.dumps(said) + "\n")

@@ -26,6 +26,7 @@ from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import chance_of, check_seed
 from tussock.scene.scene import Scene
+from tussock.simulate import checked_on, refuse_wind
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -44,11 +45,13 @@ def look(
     time: float | None = None,
     depth_only: bool = False,
     threads: int | None = None,
+    on: str = "cpu",
 ) -> View:
     """Look through every pixel's middle once: image number ``frame``, or the one that starts at ``time`` [s].
 
     ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is
-    quicker. Hand over a `World` instead of a `Scene` to look many times without building it again.
+    quicker. Hand over a `World` instead of a `Scene` to look many times without building it again. ``on`` is ``"cpu"``
+    or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``).
 
     >>> scene = tussock.Scene("wall")
     >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall", position=(5.5, 0, 0))
@@ -62,9 +65,15 @@ def look(
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
     seen = _room(camera, truth=not depth_only)
-    count = resolve_threads(threads)
-    pieces = _pieces(camera, 1, count)
-    run_on_threads(view_loop, count, moving.surroundings, viewing, seen, pieces=pieces)
+    if checked_on(on) == "gpu":
+        refuse_wind(world)
+        # Late: it needs Numba's compiler for CUDA.
+        from tussock.cameras.on_gpu import look_on_gpu
+
+        look_on_gpu(world, viewing, moving.surroundings.tables, seen, (start, start + camera.shutter.duration))
+    else:
+        count = resolve_threads(threads)
+        run_on_threads(view_loop, count, moving.surroundings, viewing, seen, pieces=_pieces(camera, 1, count))
     return View(
         camera=camera,
         pose=path.pose(start),

@@ -14,7 +14,7 @@ from tussock.trace.packets import LANES, Packet, distance_at, hit_at, is_hit, ne
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.surroundings import Surroundings, trace_surfaces
 
-__all__ = ["Seen", "facing", "view_loop"]
+__all__ = ["Seen", "facing", "keep_ranges", "keep_truth", "view_loop"]
 
 
 class Seen(NamedTuple):
@@ -44,13 +44,14 @@ def _look(
             set_pixels(viewing, band, left, tile)
             aim(viewing, band, tile, packet)
             trace_surfaces(around, packet)
-            _keep_ranges(packet, band * TILE, left, seen.range)
+            keep_ranges(packet, band * TILE, left, seen.range)
             if truth:
-                _keep_truth(around.tables, packet, band * TILE, left, seen)
+                keep_truth(around.tables, packet, band * TILE, left, seen)
 
 
 @inline_kernel
-def _keep_ranges(packet: Packet, top: int, left: int, ranges: Array) -> None:
+def keep_ranges(packet: Packet, top: int, left: int, ranges: Array) -> None:
+    """Write how far each lane of the tile at row ``top`` and column ``left`` went; infinite where it hit nothing."""
     for l in range(LANES):
         r, c = top + l // TILE, left + l % TILE
         if r < ranges.shape[0] and c < ranges.shape[1]:
@@ -58,14 +59,14 @@ def _keep_ranges(packet: Packet, top: int, left: int, ranges: Array) -> None:
 
 
 @inline_kernel
-def _keep_truth(tables: HitTables, packet: Packet, top: int, left: int, seen: Seen) -> None:
+def keep_truth(tables: HitTables, packet: Packet, top: int, left: int, seen: Seen) -> None:
     """Write what each lane hit; zeros where it hit nothing."""
     for l in range(LANES):
         r, c = top + l // TILE, left + l % TILE
         if r >= seen.range.shape[0] or c >= seen.range.shape[1]:
             continue
         hit = hit_at(packet, l)
-        if hit.material < 0:
+        if not is_hit(packet, l):  # also where the lens sees nothing: an idle lane keeps the material it met before
             seen.object_id[r, c] = seen.placement[r, c] = 0
             seen.label[r, c] = seen.material[r, c] = 0
             seen.normal[r, c, 0] = seen.normal[r, c, 1] = seen.normal[r, c, 2] = 0.0

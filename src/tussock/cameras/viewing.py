@@ -22,10 +22,11 @@ from tussock.poses import Trajectory
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["TILE", "Viewing", "aim", "new_tile", "set_pixels", "tile_rays", "viewing_of"]
+__all__ = ["TILE", "TILE_ROWS", "Viewing", "aim", "new_tile", "set_pixels", "tile_rays", "viewing_of"]
 
 TILE = 4
-U, V, OX, OY, DX, DY, DZ, MOMENT = range(0, 8 * LANES, LANES)  # where the rows of a tile begin
+TILE_ROWS = 8
+U, V, OX, OY, DX, DY, DZ, MOMENT = range(0, TILE_ROWS * LANES, LANES)  # where the rows of a tile begin
 _PINHOLE = int(LensKind.PINHOLE)
 
 
@@ -71,7 +72,7 @@ def viewing_of(camera: Camera, path: Trajectory, start: float, origin: NDArray[n
 @kernel
 def new_tile() -> Array:
     """Room for the rays of a tile in optical axes: u, v, start x, y, direction x, y, z, moment; shape (8 × lanes,)."""
-    return np.zeros(8 * LANES, np.float64)
+    return np.zeros(TILE_ROWS * LANES, np.float64)
 
 
 @inline_kernel

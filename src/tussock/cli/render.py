@@ -53,6 +53,9 @@ class RenderOptions:
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    on: Annotated[
+        str, typer.Option(help="Where to compute all but colour: cpu, or gpu (an NVIDIA graphics processor).")
+    ] = "cpu"
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 
 
@@ -74,6 +77,7 @@ def render(given: RenderOptions) -> None:
     if given.kind not in IMAGE_KINDS:
         raise InputError(f"kind {given.kind!r}: no such kind of image; {nearest(given.kind, IMAGE_KINDS)}")
     _check_suffix(given.out, given.kind)
+    _check_on(given.on, given.kind)
     changes = parse_settings(given.settings or [])
     if given.samples is not None:
         changes["samples"] = given.samples
@@ -98,6 +102,7 @@ def render(given: RenderOptions) -> None:
                 time=given.time,
                 depth_only=given.kind in ("depth", "range"),
                 threads=given.threads,
+                on=given.on,
             )
             if given.kind == "boxes":
                 _save_boxes(view, world, place, given.out, threads=given.threads, force=given.force)
@@ -163,6 +168,19 @@ def _check_suffix(out: Path, kind: str) -> None:
     known = (".json",) if kind == "boxes" else IMAGE_SUFFIXES
     if out.suffix.lower() not in known:
         raise InputError(f"{out}: unknown kind of file for {kind}; {nearest(out.suffix, known)}")
+
+
+def _check_on(on: str, kind: str) -> None:
+    """Say what is missing before a scene is built."""
+    from tussock.simulate import checked_on
+
+    if checked_on(on) != "gpu":
+        return
+    if kind == "color":
+        raise InputError.of("on", "must be cpu for kind color", on, "light and shadow are not there; or another --kind")
+    from tussock.trace.cuda.driver import gpu
+
+    gpu()
 
 
 def _image(view: View, kind: str, *, viewable: bool, out: Path) -> Any:

@@ -81,15 +81,10 @@ def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slot
         scanning.receiving.biases[None], np.zeros(1),
     )  # fmt: skip
     return Examples(
-        there, many, traced, _ray_table(np.zeros, 1), Span(np.zeros(1, np.int32), 0, 1),
+        there, many, traced, RayTable.with_room(np.zeros, 1), Span(np.zeros(1, np.int32), 0, 1),
         mapped(scratch, lambda a: a[..., None]), slots,
         Placed(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64), False), fired, Out(**room_for(0)),
     )  # fmt: skip
-
-
-def _ray_table(make: Any, rays: int) -> RayTable:
-    f4 = np.float32
-    return RayTable(make((rays, 4), f4), make((rays, 4), f4), make(rays, f4), make((3, rays), np.int32))
 
 
 def compiled_kernels(examples: Examples) -> dict[str, str]:
@@ -150,7 +145,7 @@ class GpuScan:
             device.empty(sensors + 1, np.int64), keep_misses,
         )  # fmt: skip
         self._ready = Examples(
-            self._there(scanning, standing, moving, traced), many, traced, _ray_table(device.empty, at_once * rays),
+            self._there(scanning, standing, moving, traced), many, traced, RayTable.with_room(device.empty, at_once * rays),
             Span(device.copied(_order(examples.fired, self._few)), 0, at_once), self._scratch(examples, at_once), self.slots,
             placed, mapped(examples.fired, self._upload), out,
         )  # fmt: skip

@@ -42,6 +42,12 @@ class RayTable(NamedTuple):
     met: NDArray[np.int32]
     """placement, −1 for nothing, triangle, and whether it moves, shape (3, n)"""
 
+    @classmethod
+    def with_room(cls, make: Any, rays: int) -> RayTable:
+        """For so many rays; ``make(shape, dtype)`` makes its arrays."""
+        f4 = np.float32
+        return cls(make((rays, 4), f4), make((rays, 4), f4), make(rays, f4), make((3, rays), np.int32))
+
 
 def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, span: Span) -> None:
     """One thread a sub-ray: where it starts and where it goes."""

@@ -11,12 +11,15 @@ from tussock.errors import InputError
 from tussock.frames.collect import Fired
 from tussock.gpu.kernels import Examples
 from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of, trees_on
+from tussock.gpu.tuples import mapped
 from tussock.pulse.tables import Scanning, Slots
 from tussock.trace.cuda.driver import GpuDevice, gpu
 from tussock.trace.cuda.trees import WorldTrees
+from tussock.trace.cuda.walk import Trees
+from tussock.trace.hit_tables import HitTables
 from tussock.trace.world import World
 
-__all__ = ["Wanted", "ready_on_gpu"]
+__all__ = ["OnGpu", "Wanted", "on_gpu", "ready_on_gpu"]
 
 _REGISTERS = {"fire_kernel": 128}
 """of a thread, where not 64: with more, fewer threads are at work, and what waits for memory waits for longer"""
@@ -52,16 +55,39 @@ def numbers_in(value: Any) -> tuple[Any, ...]:
     return () if isinstance(value, np.ndarray) else (value,)
 
 
-class _OnGpu:
+class OnGpu:
     """A world on the device."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, device: GpuDevice) -> None:
+        self.device = device
         self.trees = WorldTrees(world)
-        self.standing = trees_on(gpu(), self.trees.standing)
+        self.standing = self.uploaded(self.trees.standing)
         self.kept: dict[tuple[Any, ...], _Kept] = {}
+        self.views: dict[tuple[Any, ...], Any] = {}
+        """memory of cameras' images, by their size"""
+        self._tables: tuple[HitTables, HitTables] | None = None
+
+    def uploaded(self, trees: Trees) -> Trees:
+        """Trees on the device."""
+        return trees_on(self.device, trees)
+
+    def tables_of(self, tables: HitTables) -> HitTables:
+        """Tables on the device; where nothing moves they are the same every time, and go there once."""
+        if self._tables is None or self._tables[0] is not tables:
+            self._tables = (tables, mapped(tables, self.device.copied))
+        return self._tables[1]
 
 
-_worlds: WeakKeyDictionary[World, _OnGpu] = WeakKeyDictionary()
+_worlds: WeakKeyDictionary[World, OnGpu] = WeakKeyDictionary()
+
+
+def on_gpu(world: World) -> OnGpu:
+    """A world on the device, put there at the first call; this thread speaks to the device from then on."""
+    device = gpu()
+    device.enter()
+    if world not in _worlds:
+        _worlds[world] = OnGpu(world, device)
+    return _worlds[world]
 
 
 def codes_for(device: GpuDevice, examples: Examples) -> dict[str, Any]:
@@ -74,13 +100,10 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     air = wanted.scanning.air
     if len(air.soft) or len(air.laws) or len(air.clouds):
         raise InputError("on='gpu': what the air sends back is not there yet; scan with on='cpu', or without weather")
-    device = gpu()
-    device.enter()
-    there = _worlds.get(world)
-    if there is None:
-        there = _worlds[world] = _OnGpu(world)
+    there = on_gpu(world)
+    device = there.device
     trees = there.trees.moving(wanted.start, wanted.end)
-    moving = None if trees is None else trees_on(device, trees)
+    moving = None if trees is None else there.uploaded(trees)
     fired, slots = wanted.fired, wanted.slots
     key = (
         id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), len(fired.lasers),

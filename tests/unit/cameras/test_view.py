@@ -46,6 +46,18 @@ def test_instances_labels_and_ranges_agree_with_brute_force(scene, world, lens):
     np.testing.assert_array_equal(view.label[same], expected[same])
 
 
+def test_pixels_without_a_ray_see_nothing(world):
+    """The corners of a fisheye: the tile before them met something, which must not be looked up again."""
+    camera = Camera(width=96, height=64, lens=Fisheye(horizontal_fov_deg=170, circle_deg=90))
+    view = look(world, camera, POSE, threads=1)
+    v, u = np.mgrid[0:64, 0:96]
+    blind = np.isnan(camera.rays(np.stack([u.ravel(), v.ravel()], 1))[1]).any(1).reshape(64, 96)
+    assert 0.2 < blind.mean() < 0.8 and (view.object_id[~blind] > 0).any()
+    assert np.isinf(view.range[blind]).all() and not view.normal[blind].any()
+    for channel in (view.object_id, view.placement, view.label, view.material):
+        assert not channel[blind].any()
+
+
 def test_boxes_agree_with_brute_force(scene, world):
     camera = Camera(width=160, height=90, lens=Pinhole(horizontal_fov_deg=80))
     view = look(world, camera, POSE)

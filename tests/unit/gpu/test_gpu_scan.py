@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from simulated_gpu import cases, grid_sensor, room
+from simulated_gpu import cases, grid_sensor, room, views
+from tussock.cameras.camera import Camera
+from tussock.cameras.render import look
+from tussock.cameras.view_loop import Seen
+from tussock.cameras.viewing import viewing_of
 from tussock.errors import InputError
 from tussock.gpu.kernels import local_arrays
 from tussock.gpu.scans import compiled_kernels, examples_of
@@ -50,6 +54,30 @@ def test_many_sensors_at_once(said: dict[str, dict[str, float]]) -> None:
     assert said["many"]["frames"] == 3
     assert said["many"]["hits"] >= 40
     assert said["many"]["near"] >= 0.95
+
+
+@pytest.mark.parametrize("camera", list(views()))
+def test_cameras_see_what_they_see_on_the_processor(said: dict[str, dict[str, float]], camera: str) -> None:
+    one = dict(said[camera])
+    assert one.pop("seen") > 0.3
+    assert one.pop("again") == one.pop("depth only") == 1.0
+    assert min(one.values()) >= 0.97, one  # a pixel of few may graze an edge
+
+
+def test_kernels_of_cameras_are_compiled() -> None:
+    pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
+    from tussock.cameras.on_gpu import compiled_views, view_examples
+
+    world, camera = World(room()), Camera(width=4, height=4)
+    viewing = viewing_of(camera, Trajectory.standing(Pose()), 0.0, world.origin)
+    seen = Seen(*[getattr(look(world, camera), name) for name in Seen._fields])
+    made = compiled_views(view_examples(WorldTrees(world).standing, world.moving(0, 0).tables, viewing, seen))
+    assert set(made) == {"pixel_kernel", "walk_kernel", "seen_kernel"}
+    for name, ptx in made.items():
+        assert f".entry {name}(" in ptx
+        assert ".extern" not in ptx
+        # All is woven into the kernel, but for large angles of a library's sine, which a fisheye may ask for.
+        assert all("__internal_trig" in line for line in ptx.splitlines() if line.startswith(".func")), name
 
 
 def test_somewhere_else_is_refused(plain_sensor: Callable) -> None:
