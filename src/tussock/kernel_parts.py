@@ -27,11 +27,16 @@ _register_pass: Any = compiler_machinery.register_pass
 class _PartLibrary(JITCodeLibrary):
     """The code of a part: not optimised, not linked to what it calls, not in memory to be run."""
 
+    apart = False
+    """whether it is never woven into its callers"""
+
     def add_llvm_module(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
         for function in module.functions:
             if not function.is_declaration and function.linkage.name == "external":
                 function.linkage = "linkonce_odr"  # what is woven in everywhere need not stay
+                if self.apart:
+                    function.add_function_attribute("noinline")
         self._final_module = module
 
     def finalize(self) -> None:
@@ -104,13 +109,20 @@ class WholeCompiler(_KernelCompiler):
 
 
 class _PartCompiler(_KernelCompiler):
+    apart = False
+
     def define_pipelines(self) -> list[Any]:
         self.state.flags.no_compile = True
         self.state.library = _PartLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.apart = self.apart
         passes: Any = _passes.define_nopython_pipeline(self.state)
         passes.add_pass_after(_Name, typed_passes.NativeLowering)
         passes.finalize()
         return [passes]
+
+
+class _ApartCompiler(_PartCompiler):
+    apart = True
 
 
 @_register_pass(mutates_CFG=False, analysis_only=False)
@@ -140,11 +152,12 @@ class Kernel(registry.CPUDispatcher):
     """A kernel as Python sees it, which hands its part to other kernels."""
 
     def __init__(
-        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = WholeCompiler
-    ) -> None:
+        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = WholeCompiler, *,
+        apart: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(py_func, locals, targetoptions, pipeline_class)
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _PartCompiler)
+        self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _ApartCompiler if apart else _PartCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.part.get_call_template(args, kws)

@@ -29,7 +29,7 @@ from tussock.kernel_cache import keep_compiled
 from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
-    "Array", "Real", "Whole", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
+    "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
     "inline_kernel", "kernel", "loop_kernel", "source_stamp", "taken", "uint32_at", "uint32_view", "uint64_at",
 ]  # fmt: skip
 
@@ -69,14 +69,21 @@ def loop_kernel(function: F) -> F:
     return _compiled(function, _nrt=False)
 
 
-def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True) -> F:
+def apart_kernel(function: F) -> F:
+    """A `loop_kernel` that is never woven into the one that calls it; see `tussock.kernel_context`."""
+    return _compiled(function, _nrt=False, apart=True)
+
+
+def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True, apart: bool = False) -> F:
     if INTERPRETED:
         function.py_func = function  # type: ignore[attr-defined]  # as a compiled one has it
         return function
     # Both are said every time: what is not said a kernel inherits from the one that is being compiled when it is.
     options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt, "nopython": True}
-    compiled = Kernel(function, targetoptions=options)
-    return cast(F, compiled if keep_compiled(compiled, source_stamp()) else Kernel(function, targetoptions=options))
+    compiled = Kernel(function, targetoptions=options, apart=apart)
+    if not keep_compiled(compiled, source_stamp()):
+        compiled = Kernel(function, targetoptions=options, apart=apart)
+    return cast(F, compiled)
 
 
 def from_library(library: Any, name: str, addresses: int) -> Any:

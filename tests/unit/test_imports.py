@@ -19,7 +19,7 @@ LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities", "return_modes", "shown"},
     {"kernel_cache", "kernel_parts", "limits", "reach", "steps"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
-    {"page_server"},
+    {"kernel_context", "page_server"},
     {"elementary"},
     {"randomness"},
     {"sampler"},

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import inline_kernel, kernel, loop_kernel, taken
+from tussock.kernel_context import held, keep_until_here
+from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
 from tussock.pulse.listen import listen_lanes
@@ -56,7 +57,9 @@ class Turns(NamedTuple):
 @kernel
 def pulse_loop(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
     """Fire the pulses of blocks that nobody has fired yet; which those are is not for ``worker`` to say."""
-    _fire(turns, scanning, slots, new_scratch(scanning, slots.range.shape[1]))
+    scratch = new_scratch(scanning, slots.range.shape[1])
+    _fire(turns, held(scanning), held(slots), held(scratch))
+    keep_until_here(scratch)
 
 
 @kernel
@@ -83,7 +86,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
     )
 
 
-@loop_kernel
+@apart_kernel
 def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> None:
     pulses, block = len(scanning.firing.lasers), turns.block
     begin_firing(scanning, scratch)
@@ -107,7 +110,8 @@ def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
 @inline_kernel
 def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -> int:
     """Fire the group of pulses that begins with number ``first``; how many returns there are."""
-    around, firing, poses, receiving, chance, air = scanning
+    around, firing, poses = scanning.around, scanning.firing, scanning.poses
+    receiving, chance, air = scanning.receiving, scanning.chance, scanning.air
     packet, hits = scratch.packet, scratch.hits
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = may_go_on(scanning)
