@@ -11,7 +11,9 @@ woven into the outermost one. Here a kernel that another one calls is a *part*: 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
@@ -141,6 +143,17 @@ class _Name(compiler_machinery.LoweringPass):
         return True
 
 
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """The compiler makes millions of objects that stay until it is done: to look for garbage among them is in vain."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 200_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 class _Part(registry.CPUDispatcher):
     """A kernel as other kernels see it."""
 
@@ -156,8 +169,13 @@ class Kernel(registry.CPUDispatcher):
         apart: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(py_func, locals, targetoptions, pipeline_class)
+        self.apart = apart
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _ApartCompiler if apart else _PartCompiler)
+
+    def compile(self, sig: Any) -> Any:
+        with _seldom_collecting():
+            return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.part.get_call_template(args, kws)

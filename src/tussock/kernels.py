@@ -30,7 +30,7 @@ from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
     "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
-    "inline_kernel", "kernel", "loop_kernel", "source_stamp", "taken", "uint32_at", "uint32_view", "uint64_at",
+    "inline_kernel", "kernel", "kernel_like", "loop_kernel", "source_stamp", "taken", "uint32_at", "uint32_view", "uint64_at",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -74,16 +74,28 @@ def apart_kernel(function: F) -> F:
     return _compiled(function, _nrt=False, apart=True)
 
 
+def kernel_like(function: Callable[..., Any], other: Any, *, kept: bool) -> Any:
+    """A kernel that is compiled as another one is; only what is ``kept`` is cached for the next start."""
+
+    def make() -> Kernel:
+        return Kernel(function, targetoptions=other.targetoptions, apart=other.apart)
+
+    return _kept(make) if kept else make()
+
+
+def _kept(make: Callable[[], Kernel]) -> Kernel:
+    """A kernel whose code is cached, if Numba lets us say what it depends on."""
+    made = make()
+    return made if keep_compiled(made, source_stamp()) else make()
+
+
 def _compiled(function: F, *, forceinline: bool = False, _nrt: bool = True, apart: bool = False) -> F:
     if INTERPRETED:
         function.py_func = function  # type: ignore[attr-defined]  # as a compiled one has it
         return function
     # Both are said every time: what is not said a kernel inherits from the one that is being compiled when it is.
     options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline, "_nrt": _nrt, "nopython": True}
-    compiled = Kernel(function, targetoptions=options, apart=apart)
-    if not keep_compiled(compiled, source_stamp()):
-        compiled = Kernel(function, targetoptions=options, apart=apart)
-    return cast(F, compiled)
+    return cast(F, _kept(lambda: Kernel(function, targetoptions=options, apart=apart)))
 
 
 def from_library(library: Any, name: str, addresses: int) -> Any:

@@ -22,7 +22,8 @@ from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
-from tussock.pulse.loop import Turns, pulse_loop
+from tussock.pulse.loop import Turns
+from tussock.pulse.plain import loop_for
 from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
@@ -103,7 +104,7 @@ def scan(
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
-        run_on_threads(pulse_loop, threads, turns, shot.scanning, slots, pieces=pieces)
+        run_on_threads(loop_for(shot.scanning, slots), threads, turns, shot.scanning, slots, pieces=pieces)
         tables = shot.moving.tables
         # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)

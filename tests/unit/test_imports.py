@@ -19,7 +19,7 @@ LAYERS: list[set[str]] = [
     {"errors", "leftovers", "version", "arrays", "quantities", "return_modes", "shown"},
     {"kernel_cache", "kernel_parts", "limits", "reach", "steps"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
-    {"kernel_context", "page_server"},
+    {"kernel_context", "page_server", "rebound"},
     {"elementary"},
     {"randomness"},
     {"sampler"},

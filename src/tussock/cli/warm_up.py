@@ -20,7 +20,7 @@ def warm_up(
     from tussock.cli.console import out, print_json, waiting
     from tussock.kernel_cache import kept_in
     from tussock.poses import Pose
-    from tussock.pulse.loop import pulse_loop
+    from tussock.pulse.plain import plain_loop
     from tussock.scene.primitives import box, plane
     from tussock.scene.scene import Scene
     from tussock.scene.wind import Wind
@@ -35,6 +35,7 @@ def warm_up(
     place, sensor, camera = Pose.at(0, 0, 1), load_sensor("vlp-16"), Camera(width=16, height=16, samples=1)
     work: dict[str, Any] = {
         "scans": lambda: scan(scene, sensor, place),
+        "weather": lambda: scan(scene, sensor.with_(**{"receiver.model": "hits"}), place),  # the loop with all steps
         "pictures": lambda: render(scene, camera, place),
         "depth images": lambda: look(scene, camera, place),
         "wind": lambda: scan(swaying, sensor, place),
@@ -45,7 +46,7 @@ def warm_up(
         with waiting(f"warming up: {name}", quiet=as_json):
             work[name]()
         taken[name] = time.process_time() - begin
-    folder = kept_in(pulse_loop)
+    folder = kept_in(plain_loop())
     if as_json:
         print_json({"cpu_s": taken, "kept_in": folder})
         return

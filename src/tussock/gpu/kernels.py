@@ -29,8 +29,9 @@ from tussock.pulse.record import record_lanes
 from tussock.pulse.tables import Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.weather import weather_lanes
+from tussock.rebound import Rebound
 from tussock.trace.cuda.packets import Traced
-from tussock.trace.cuda.rebound import Rebound, single_rays
+from tussock.trace.cuda.rebound import single_rays
 from tussock.trace.surroundings import trace_volumes
 
 __all__ = [

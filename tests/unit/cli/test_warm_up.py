@@ -18,7 +18,7 @@ def test_warm_up_says_how_long_and_where(tussock: Callable[..., Any]) -> None:
     assert (status, err) == (0, "")
     said = json.loads(out)
     assert list(said["cpu_s"]) == ["scans"] and said["cpu_s"]["scans"] > 0.0
-    assert any(Path(said["kept_in"]).glob("loop.pulse_loop-*.nbc"))
+    assert any(Path(said["kept_in"]).glob("loop.plain_pulse_loop-*.nbc"))
     status, out, _ = tussock("warm-up", "--scans")
     assert status == 0 and out.startswith("scans ") and "kept in " in out
 

@@ -7,7 +7,7 @@ import sys
 SCAN = """
 import json
 from tussock.frames import collect
-from tussock.pulse import loop
+from tussock.pulse.plain import plain_loop
 from tussock.scene.primitives import plane
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
@@ -17,7 +17,7 @@ scene = Scene()
 scene.add(plane((10, 10)), position=(0, 0, -1))
 scan(scene, load_sensor("vlp-16"), threads=2)
 hits = misses = 0
-for dispatcher in (loop.pulse_loop, collect._fill):
+for dispatcher in (plain_loop(), collect._fill):
     hits += sum(dispatcher.stats.cache_hits.values())
     misses += sum(dispatcher.stats.cache_misses.values())
 print(json.dumps([hits, misses]))

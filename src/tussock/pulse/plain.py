@@ -1,0 +1,106 @@
+"""The loop over pulses for a plain scan, with nothing in it that such a scan never does.
+
+Weather, volumes, vegetation that answers, receivers that look at hits one by one and waveforms that are kept make up a
+third of the loop. A scan with none of them runs a copy of it in which those steps are empty, and the first scan after an
+installation waits that much less for the compiler. The steps that are left are the same, and so are the bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from tussock.kernels import INTERPRETED, Array, inline_kernel, kernel_like
+from tussock.pulse.loop import pulse_loop
+from tussock.pulse.receive import receive_lanes
+from tussock.pulse.record import record_lanes
+from tussock.pulse.tables import Chosen, Heard, Hits, Recording, Scanning, Scratch, Slots
+from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.weather import has_weather, weather_lanes
+from tussock.randomness import Chance
+from tussock.rebound import Rebound
+from tussock.trace.packets import Packet
+from tussock.trace.placed_volumes import VolumeWalk
+from tussock.trace.surroundings import Surroundings, trace_volumes
+
+__all__ = ["is_plain", "loop_for", "plain_loop"]
+
+
+def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
+    """The loop that a scan is to run."""
+    return plain_loop() if is_plain(scanning, slots) else pulse_loop
+
+
+def is_plain(scanning: Scanning, slots: Slots) -> bool:
+    """Whether a scan does nothing that the plain loop leaves out."""
+    around = scanning.around
+    return (
+        bool(scanning.receiving.echoes)
+        and not len(slots.recording.samples)
+        and not len(around.volumes.model)
+        and not len(around.tables.responses)
+        and not _has_weather(scanning)
+    )
+
+
+def _has_weather(scanning: Scanning) -> bool:
+    return bool(getattr(has_weather, "py_func", has_weather)(scanning.air))
+
+
+@cache
+def plain_loop() -> Callable[..., None]:
+    """`pulse_loop` without the steps that a plain scan does not take."""
+    if INTERPRETED:
+        return pulse_loop
+
+    def like(copy: FunctionType, original: Any) -> Any:
+        if original is pulse_loop:
+            copy.__name__ = copy.__qualname__ = "plain_pulse_loop"  # what is cached goes by this name
+        return kernel_like(copy, original, kept=original is pulse_loop)
+
+    rebound = Rebound({}, like)
+    for step, idle in _IDLE.items():
+        rebound.put(step, idle)
+    loop: Callable[..., None] = rebound.of(pulse_loop)
+    return loop
+
+
+@inline_kernel
+def _no_volumes(
+    around: Surroundings, packet: Packet, lanes: int, pulses: Array, chance: Chance, walk: VolumeWalk
+) -> None:
+    return
+
+
+@inline_kernel
+def _no_response(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int, dual: bool) -> None:
+    return
+
+
+@inline_kernel
+def _no_weather(scanning: Scanning, scratch: Scratch, first: int, lanes: int, used: int, recorded: bool) -> None:
+    return
+
+
+@inline_kernel
+def _no_hits(scanning: Scanning, first: int, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
+    return 0
+
+
+@inline_kernel
+def _no_recording(
+    scanning: Scanning, first: int, used: int, lanes: int, hits: Hits, heard: Heard, recording: Recording
+) -> None:
+    return
+
+
+_IDLE: dict[Any, Any] = {
+    trace_volumes: _no_volumes,
+    respond_lanes: _no_response,
+    weather_lanes: _no_weather,
+    receive_lanes: _no_hits,
+    record_lanes: _no_recording,
+}
+"""what stands for the steps that are left out"""

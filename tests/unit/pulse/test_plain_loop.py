@@ -1,0 +1,58 @@
+"""The plain loop leaves out what a plain scan never does, and changes nothing of the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tussock
+from tussock.poses import Pose, Trajectory
+from tussock.pulse.loop import Turns, pulse_loop
+from tussock.pulse.plain import is_plain, loop_for, plain_loop
+from tussock.scene.response import VegetationResponse
+from tussock.simulate import prepare
+from tussock.trace.world import World
+
+PLACE = Trajectory.standing(Pose.at(0, 0, 1))
+
+
+def scene_of(**more):
+    scene = tussock.Scene("box and ground")
+    scene.add(tussock.plane((40, 40)), name="ground")
+    scene.add(tussock.box((1, 1, 2)), name="box", label="vegetation", position=(5, 0, 1), tags=("vegetation",), **more)
+    return scene
+
+
+def shot_of(scene, waveform=False, **settings):
+    sensor = tussock.load_sensor("vlp-16").with_(**settings)
+    return prepare(World(scene), sensor, PLACE, 3, 0, waveform=waveform)
+
+
+@pytest.mark.parametrize("settings", [{}, {"receiver.mode": "strongest+last", "beam.rays": 5}])
+def test_both_loops_give_the_same_bits(settings):
+    found = []
+    for loop in (plain_loop(), pulse_loop):
+        shot = shot_of(scene_of(), **settings)
+        pulses = len(shot.fired.lasers)
+        turns = Turns(pulses + 16, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
+        loop(0, 1, turns, shot.scanning, shot.slots)
+        found.append((turns.counts, shot.slots.counts, shot.slots.range * (shot.slots.counts[:, None] > 0)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found[0][0][0] > 1000
+
+
+def test_a_scan_that_does_more_runs_the_whole_loop():
+    rainy = scene_of()
+    rainy.weather = tussock.Weather(rain_mm_h=10.0)
+    whole = {
+        "weather": shot_of(rainy),
+        "response": shot_of(scene_of(response=VegetationResponse(sigma_m=1.0))),
+        "hits": shot_of(scene_of(), **{"receiver.model": "hits"}),
+        "waveform": shot_of(scene_of(), waveform=True),
+    }
+    for name, shot in whole.items():
+        assert not is_plain(shot.scanning, shot.slots), name
+        assert loop_for(shot.scanning, shot.slots) is pulse_loop, name
+    plain = shot_of(scene_of())
+    assert loop_for(plain.scanning, plain.slots) is plain_loop()
