@@ -10,6 +10,9 @@ the kernel names it. So a kernel that holds a tuple hands it to an `apart_kernel
 that one begins, the tuple is written.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+# Numba has no types.
+
 from __future__ import annotations
 
 from typing import Any
@@ -24,12 +27,8 @@ from tussock.kernels import INTERPRETED
 
 __all__ = ["held", "keep_until_here"]
 
-_Type: Any = types.Type
-_Attributes: Any = AttributeTemplate
-_Model: Any = models.PrimitiveModel
 
-
-class _Held(_Type):
+class _Held(types.Type):
     """The address of a tuple of the type ``kind``."""
 
     def __init__(self, kind: Any) -> None:
@@ -46,22 +45,21 @@ class _Held(_Type):
 
 
 def _holds_arrays(kind: Any) -> bool:
-    return isinstance(kind, types.BaseNamedTuple) and any(
-        isinstance(part, types.Array) or _holds_arrays(part) for part in kind.types
-    )
+    parts = kind.types if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)) else ()
+    return any(isinstance(part, types.Array) or _holds_arrays(part) for part in parts)
 
 
 @register_model(_Held)
-class _HeldModel(_Model):
+class _HeldModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, manager.lookup(kind.kind).get_value_type().as_pointer())
 
 
 @infer_getattr
-class _HeldAttributes(_Attributes):
+class _HeldAttributes(AttributeTemplate):
     key = _Held
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         return kind.field(name) if name in kind.kind.fields else None
 
 
