@@ -19,23 +19,25 @@ PLACE = Trajectory.standing(Pose.at(0, 0, 1))
 def scene_of(**more):
     scene = tussock.Scene("box and ground")
     scene.add(tussock.plane((40, 40)), name="ground")
-    scene.add(tussock.box((1, 1, 2)), name="box", label="vegetation", position=(5, 0, 1), tags=("vegetation",), **more)
+    scene.add(tussock.box((1, 1, 2)), name="box", label="vegetation", position=(5, 0, 1), **more)
     return scene
 
 
 def shot_of(scene, waveform=False, **settings):
-    sensor = tussock.load_sensor("vlp-16").with_(**settings)
-    return prepare(World(scene), sensor, PLACE, 3, 0, waveform=waveform)
+    """A scan, ready to be fired as long as its world, which comes with it, is there."""
+    world, sensor = World(scene), tussock.load_sensor("vlp-16").with_(**settings)
+    return prepare(world, sensor, PLACE, 3, 0, waveform=waveform), world
 
 
 @pytest.mark.parametrize("settings", [{}, {"receiver.mode": "strongest+last", "beam.rays": 5}])
 def test_both_loops_give_the_same_bits(settings):
     found = []
     for loop in (plain_loop(), pulse_loop):
-        shot = shot_of(scene_of(), **settings)
+        shot, world = shot_of(scene_of(), **settings)
         pulses = len(shot.fired.lasers)
         turns = Turns(pulses + 16, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
         loop(0, 1, turns, shot.scanning, shot.slots)
+        assert world.triangles == 14
         found.append((turns.counts, shot.slots.counts, shot.slots.range * (shot.slots.counts[:, None] > 0)))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -47,12 +49,13 @@ def test_a_scan_that_does_more_runs_the_whole_loop():
     rainy.weather = tussock.Weather(rain_mm_h=10.0)
     whole = {
         "weather": shot_of(rainy),
-        "response": shot_of(scene_of(response=VegetationResponse(sigma_m=1.0))),
+        "response": shot_of(scene_of(tags=("vegetation",), response=VegetationResponse(sigma_m=1.0))),
         "hits": shot_of(scene_of(), **{"receiver.model": "hits"}),
         "waveform": shot_of(scene_of(), waveform=True),
     }
-    for name, shot in whole.items():
+    for name, (shot, _) in whole.items():
         assert not is_plain(shot.scanning, shot.slots), name
         assert loop_for(shot.scanning, shot.slots) is pulse_loop, name
-    plain = shot_of(scene_of())
+    plain, _ = shot_of(scene_of())
+    assert is_plain(plain.scanning, plain.slots)
     assert loop_for(plain.scanning, plain.slots) is plain_loop()
