@@ -38,7 +38,9 @@ def test_both_loops_give_the_same_bits(settings):
         turns = Turns(pulses + 16, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
         loop(0, 1, turns, shot.scanning, shot.slots)
         assert world.triangles == 14
-        found.append((turns.counts, shot.slots.counts, shot.slots.range * (shot.slots.counts[:, None] > 0)))
+        slots = shot.slots
+        written = np.arange(slots.range.shape[1]) < slots.counts[:, None]
+        found.append((turns.counts, slots.counts, slots.range[written], slots.intensity[written], slots.copy[written]))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
     assert found[0][0][0] > 1000
