@@ -8,31 +8,38 @@ import numba
 import numpy as np
 import pytest
 
+from tussock import kernels as kernels_module
 from tussock.kernels import inline_kernel, kernel, loop_kernel
 
 
-@inline_kernel
-def raised(x, by):
-    return x + by
+@pytest.fixture
+def kernels(monkeypatch):
+    """Three kernels that call each other, outermost first, compiled anew: those of a cache have no parts."""
+    monkeypatch.setattr(kernels_module, "keep_compiled", lambda made, stamp: True)
+
+    @inline_kernel
+    def raised(x, by):
+        return x + by
+
+    @loop_kernel
+    def total(values, by):
+        found = np.float32(0.0)
+        for value in values:
+            found += raised(value, by)
+        return found
+
+    @kernel
+    def totals(rows, by):
+        found = np.empty(len(rows), np.float32)
+        for i in range(len(rows)):
+            found[i] = total(rows[i], by)
+        return found
+
+    return totals, total, raised
 
 
-@loop_kernel
-def total(values, by):
-    found = np.float32(0.0)
-    for value in values:
-        found += raised(value, by)
-    return found
-
-
-@kernel
-def totals(rows, by):
-    found = np.empty(len(rows), np.float32)
-    for i in range(len(rows)):
-        found[i] = total(rows[i], by)
-    return found
-
-
-def test_a_part_is_compiled_with_its_caller_alone():
+def test_a_part_is_compiled_with_its_caller_alone(kernels):
+    totals, total, raised = kernels
     rows, by = np.arange(12, dtype=np.float32).reshape(3, 4), np.float32(0.5)
     np.testing.assert_array_equal(totals(rows, by), rows.sum(axis=1) + 2.0)
     assert len(totals.overloads) == 1
@@ -44,13 +51,12 @@ def test_a_part_is_compiled_with_its_caller_alone():
     assert len(total.overloads) == len(raised.overloads) == 1
 
 
-def test_a_part_has_no_machine_code_of_its_own():
-    rows, by = np.ones((2, 3), np.float32), np.float32(1.0)
-    totals(rows, by)
+def test_a_part_has_no_machine_code_of_its_own(kernels):
+    totals, total, _ = kernels
+    totals(np.ones((2, 3), np.float32), np.float32(1.0))
     (part,) = total.part.overloads.values()
-    library = part.library
-    assert not library.get_pointer_to_function(part.fndesc.mangled_name)
-    code = library.get_llvm_str()
+    assert not part.library.get_pointer_to_function(part.fndesc.mangled_name)
+    code = part.library.get_llvm_str()
     assert code.count("\ndefine ") == 1 and code.count("\ndeclare ") == 1, "itself, and the name of what it calls"
 
 

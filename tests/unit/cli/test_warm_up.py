@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from tussock import kernels
 from tussock.cli import console
 from tussock.kernels import inline_kernel, kernel
 
@@ -31,6 +32,7 @@ def test_a_wait_says_when_it_is_for_the_compiler(monkeypatch) -> None:
             texts.append(str(text))
 
     monkeypatch.setattr(console, "said", Console(force_terminal=True))
+    monkeypatch.setattr(kernels, "keep_compiled", lambda made, stamp: True)  # compiled every time
 
     @inline_kernel
     def one_more(x):
