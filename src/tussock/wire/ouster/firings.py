@@ -165,6 +165,8 @@ class _Fields(NamedTuple):
     mask: int
     step: int
     bright_at: NDArray[np.int64]
+    intensity: NDArray[np.float32]
+    """of every reflectivity, shape (256,)"""
     axis_m: float
 
 
@@ -186,14 +188,15 @@ def _fields(unit: OusterUnit) -> _Fields:
         [field for field in profile.fields if field.name.rstrip("2") == name] for name in ("RANGE", "REFLECTIVITY")
     )
     at = [np.array([field.at for field in fields], np.int64) for fields in (ranges, bright)]
-    return _Fields(profile.pixel, at[0], (1 << ranges[0].bits) - 1, ranges[0].step, at[1], unit.axis_mm / 1000)
+    shine = np.arange(256, dtype=np.float32) / np.float32(WHITE)
+    return _Fields(profile.pixel, at[0], (1 << ranges[0].bits) - 1, ranges[0].step, at[1], shine, unit.axis_mm / 1000)
 
 
 @loop_kernel
 def _read_pixels(data: Array, firsts: Array, lasers: int, fields: _Fields, ranges: Array, intensity: Array) -> None:
     """Ranges and intensities of all pulses; the pixels of a column begin at its byte ``firsts`` of ``data``."""
-    size, range_at, mask, step, bright_at, axis_m = fields
-    white, bits, factor = np.float32(WHITE), np.uint32(mask), np.int32(step)
+    size, range_at, mask, step, bright_at, shines, axis_m = fields
+    bits, factor = np.uint32(mask), np.int32(step)
     # Places without a sign cannot count from the end, which saves asking.
     i, wide = np.uint64(0), np.uint64(size)
     for column in range(len(firsts)):
@@ -212,7 +215,7 @@ def _read_pixels(data: Array, firsts: Array, lasers: int, fields: _Fields, range
                 steps = np.int32(word & bits)
                 # Computed whether there is a return or not, and then chosen: a guess wrong costs more than the division.
                 reach = np.float64(np.int32(steps * factor)) / 1000.0 - axis_m
-                shine = np.float32(data[at + bright]) / white
+                shine = shines[np.uint64(data[at + bright])]
                 ranges[i + laser, r] = reach if steps > 0 else np.nan
                 intensity[i + laser, r] = shine if steps > 0 else np.float32(0.0)
         i += np.uint64(lasers)

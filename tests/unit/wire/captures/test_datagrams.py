@@ -171,6 +171,7 @@ def test_times_that_go_back_are_counted_and_the_order_kept(tmp_path: Path) -> No
         (b"x" * 500, "is neither a pcap nor a pcapng capture"),
         (b"\x1f\x8b" + bytes(50), r"is compressed \(gzip\); unpack it first"),
         (pcap(records_of(some(2)))[:32] + b"\xff\xff\xff\x7f" + bytes(100), "record 1 claims 2147483647 bytes"),
+        (pcap(records_of(some(2)))[:32] + struct.pack("<I", 2**24 + 1) + bytes(100), "record 1 claims 16777217 bytes"),
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105) + bytes(16), "its link type 105 is not known"),
         (b"\x0a\x0d\x0d\x0a" + bytes(100), "the section at byte 0 has no byte order; the capture is damaged"),
         (pcapng([])[:-16] + block(6, struct.pack("<IIIII", 7, 0, 0, 0, 0)), "the block at byte 60 is of interface 7, which is not described"),
