@@ -66,6 +66,12 @@ from tussock.jobs.plan import Plan as Plan
 from tussock.jobs.plan import load_plan as load_plan
 from tussock.jobs.run import run_plan as run_plan
 from tussock.learn.dead_lasers import dead_rings as dead_rings
+from tussock.learn.field_scores import FieldScores as FieldScores
+from tussock.learn.field_scores import field_scores as field_scores
+from tussock.learn.field_scores import scores_by_label as scores_by_label
+from tussock.learn.field_scores import scores_by_region as scores_by_region
+from tussock.learn.learn_drive import DriveOptions as DriveOptions
+from tussock.learn.learn_drive import learn_drive as learn_drive
 from tussock.learn.learn_volumes import learn_volumes as learn_volumes
 from tussock.learn.likelihood import choose_voxel as choose_voxel
 from tussock.learn.match_response import Match as Match

@@ -59,6 +59,7 @@ class Purpose(IntEnum):
     INTERFERENCE = 15
     WAVEFORM_NOISE = 16
     WEATHER = 17
+    VOLUME_BEHIND = 18
     IMU = 20
     GPS = 40
     COMPASS = 41

@@ -13,6 +13,9 @@ from tussock.cli.scans import ModelOption, UnitOption
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tussock.learn.field_scores import FieldScores
     from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["compare"]
@@ -31,6 +34,12 @@ class CompareOptions:
     box: Annotated[
         str | None, typer.Option(help="Only pulses that pass through x0,y0,z0,x1,y1,z1 [m], in each scan's own frame.")
     ] = None
+    regions_m: Annotated[
+        str, typer.Option(help="Edges of the ranges that are scored by themselves [m], as 0,10,30; the last goes on.")
+    ] = "0,10,30"
+    trajectory: Annotated[
+        Path | None, typer.Option("--trajectory", "--poses", help="Poses of a real scan from a moving sensor.")
+    ] = None
     returns_only: Annotated[
         bool, typer.Option("--returns-only", help="Leave pulses without return out, where a file has none.")
     ] = False
@@ -47,13 +56,15 @@ class CompareOptions:
 
 @takes(CompareOptions)
 def compare(given: CompareOptions) -> None:
-    """Bhattacharyya distance of the histograms over angle and range, hit rates and range quantiles."""
+    """Bhattacharyya distance of the histograms over angle and range, hit rates, range quantiles, and the field's scores."""
     import math
+    from contextlib import suppress
 
     from rich.table import Table
 
     from tussock.cli.console import out, print_json, waiting
     from tussock.cli.scans import open_scan, parse_box
+    from tussock.learn.field_scores import field_scores, scores_by_label, scores_by_region
     from tussock.learn.scores import QUANTILES
     from tussock.learn.scores import compare as score_of
     from tussock.learn.through_box import through_box
@@ -64,23 +75,36 @@ def compare(given: CompareOptions) -> None:
         check_picture(given.picture, force=given.force)
     corners = None if given.box is None else parse_box(given.box)
     with waiting("reading", quiet=given.as_json):
-        one = open_scan(given.real, model=given.model, unit=given.unit, turns=given.turns)
+        one = open_scan(given.real, trajectory=given.trajectory, model=given.model, unit=given.unit, turns=given.turns)
+        rest = _rest(given, one)
         two = open_scan(
             given.simulated, model=given.simulated_model, unit=given.simulated_unit, turns=given.simulated_turns
         )
     if corners is not None:
         one, two = (through_box(pulses, corners) for pulses in (one, two))
+        with suppress(InputError):  # where a part of the real recording has no pulse in the box, there is no floor
+            rest = None if rest is None else (through_box(rest[0], corners), through_box(rest[1], corners))
     if not given.returns_only:
         _check_alike(given.real, one, given.simulated, two)
     else:
         one, two = one.select(one.hit), two.select(two.hit)
+        rest = None if rest is None else (rest[0].select(rest[0].hit), rest[1].select(rest[1].hit))
+    angle_bin, edges = math.radians(given.angle_deg), _edges(given.regions_m)
+    field = {"all": field_scores(one, two, angle_bin=angle_bin)}
+    for (near, far), found in scores_by_region(one, two, edges=edges, angle_bin=angle_bin).items():
+        field[f"{near:g} m and further" if math.isinf(far) else f"{near:g} to {far:g} m"] = found
+    field |= scores_by_label(one, two, angle_bin=angle_bin)
+    floor = None if rest is None else score_of(*rest, angle_bin=angle_bin, range_bin=given.range_m)
+    if rest is not None:
+        field["floor: real, real"] = field_scores(*rest, angle_bin=angle_bin)
     score = score_of(one, two, angle_bin=math.radians(given.angle_deg), range_bin=given.range_m)
     if given.picture is not None:
         plot_comparison(
             one, two, score, given.picture, title=f"{given.real.name} and {given.simulated.name}", force=given.force
         )
     if given.as_json:
-        print_json(score.plain())
+        scores = {name: found.plain() for name, found in field.items()}
+        print_json(score.plain() | {"floor": None if floor is None else floor.plain(), "field": scores})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("", "real", "simulated", "difference"):
@@ -93,9 +117,47 @@ def compare(given: CompareOptions) -> None:
     for share, mine, other, apart in rows:
         table.add_row(f"range, {share:.0%} [m]", f"{mine:.3f}", f"{other:.3f}", f"{apart:+.3f}")
     out.print(table)
-    out.print(f"Bhattacharyya distance {score.distance:.4f}")
+    least = "" if floor is None else f"; between revolutions of the real scan {floor.distance:.4f}, the floor"
+    out.print(f"Bhattacharyya distance {score.distance:.4f}{least}")
+    out.print(_field_table(field))
     if given.picture is not None:
         out.print(f"drew {given.picture}")
+
+
+def _edges(text: str) -> list[float]:
+    """``0,10,30`` as 0, 10, 30, ∞."""
+    try:
+        return [*(float(part) for part in text.split(",")), float("inf")]
+    except ValueError:
+        raise InputError.of("regions", "must be distances [m], as 0,10,30", text) from None
+
+
+def _rest(given: CompareOptions, one: MeasuredPulses) -> tuple[MeasuredPulses, MeasuredPulses] | None:
+    """Two parts of the real recording for the floor: the chosen revolutions and the others, or even and odd ones."""
+    import numpy as np
+
+    from tussock.cli.scans import open_scan
+
+    if given.turns is not None and given.trajectory is None:
+        whole = open_scan(given.real, model=given.model, unit=given.unit, quiet=True)
+        others = ~np.isin(whole.turns, np.unique(one.turns))
+        return (one, whole.select(others)) if others.any() else None
+    even = one.turns % 2 == 0
+    return (one.select(even), one.select(~even)) if even.any() and not even.all() else None
+
+
+def _field_table(field: dict[str, FieldScores]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    columns = ("chamfer [m²]", "F-score", "depth [m]", "depth, rms", "drops right", "drops, F", "intensity, rms")
+    for heading in ("", "pairs", *columns):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, score in field.items():
+        figures = list(score.plain().values())[1:]
+        shown = [f"{figure:.4f}" if figure == figure else "-" for figure in figures]
+        table.add_row(name, f"{score.pairs:,}", *shown)
+    return table
 
 
 def _check_alike(real: Path, one: MeasuredPulses, simulated: Path, two: MeasuredPulses) -> None:

@@ -37,7 +37,8 @@ class ScanFileOptions:
         str | None, typer.Option(help="x,y,z that all points of a file from elsewhere were measured from [m].")
     ] = None
     trajectory: Annotated[
-        Path | None, typer.Option(help="Where points were measured from over time: a TUM or CSV file.")
+        Path | None,
+        typer.Option("--trajectory", "--poses", help="Where the sensor was over time: a TUM or CSV file."),
     ] = None
     model: ModelOption = None
     unit: UnitOption = None
@@ -70,9 +71,9 @@ def open_given_scan(given: ScanFileOptions) -> MeasuredPulses:
 
 def open_scan(
     path: Path, *, origin: str | None = None, trajectory: Path | None = None, model: str | None = None,
-    unit: str | None = None, turns: str | None = None,
+    unit: str | None = None, turns: str | None = None, quiet: bool = False,
 ) -> MeasuredPulses:  # fmt: skip
-    """The pulses of a file, read as the options say; what a capture lacks is said."""
+    """The pulses of a file, read as the options say; what a capture lacks is said, unless it was said before."""
     from tussock.cli.console import note
     from tussock.learn.readers.read_pulses import load_pulses
     from tussock.poses import Trajectory
@@ -84,9 +85,13 @@ def open_scan(
         trajectory=None if trajectory is None else Trajectory.load(trajectory),
         model=model,
         unit=unit,
-        say=note,
+        say=_nothing if quiet else note,
         turns=None if turns is None else _numbers(turns),
     )
+
+
+def _nothing(text: str) -> None:
+    pass
 
 
 def _three(text: str) -> list[float]:

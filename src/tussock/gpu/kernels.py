@@ -28,6 +28,7 @@ from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.tables import Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import weather_lanes
 from tussock.rebound import Rebound
 from tussock.trace.cuda.packets import Traced
@@ -254,6 +255,8 @@ class Examples(NamedTuple):
         taken: dict[Any, Any] = {
             follow_lanes: around.tables.bends and receiving.bounces > 0,
             respond_lanes: len(around.tables.responses) > 0,
+            end_beams: len(around.volumes.model) > 0,
+            stop_lanes: len(around.volumes.model) > 0,
             trace_volumes: len(around.volumes.model) > 0,
             record_lanes: len(self.slots.recording.samples) > 0,
             listen_lanes: receiving.echoes,

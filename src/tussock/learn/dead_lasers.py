@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["dead_rings"]
+__all__ = ["dead_rings", "silent_rings"]
 
 _FEWEST = 100
 """pulses that a verdict needs"""
@@ -27,9 +27,13 @@ def dead_rings(pulses: MeasuredPulses) -> NDArray[np.int64]:
     >>> len(tussock.dead_rings(pulses))
     0
     """
-    fired = np.bincount(pulses.rings)
-    returned = np.bincount(pulses.rings, pulses.hit) / np.maximum(fired, 1)
-    alive = returned > _MOSTLY
+    return silent_rings(np.bincount(pulses.rings), np.bincount(pulses.rings, pulses.hit).astype(np.int64))
+
+
+def silent_rings(fired: NDArray[np.int64], returned: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same from how many pulses and how many returns each ring had, both (rings,)."""
+    share = returned / np.maximum(fired, 1)
+    alive = share > _MOSTLY
     between = np.zeros(len(fired), np.bool_)
     between[1:-1] = alive[:-2] & alive[2:]
-    return np.flatnonzero((returned == 0) & (fired >= _FEWEST) & between)
+    return np.flatnonzero((share == 0) & (fired >= _FEWEST) & between)

@@ -1,8 +1,8 @@
 """Learning volumes from pulses: the story in one function.
 
 Deschaud et al. (2012), section III.C: partition the returns, fit a Gaussian to each part, walk every pulse through
-the volumes to count who passed and who ended. The permeability of a shell that few pulses met is shrunk towards that
-of the whole volume, as if `_PRIOR_PULSES` more had been seen. A second walk finds the closure of each volume.
+the volumes to count who passed and who ended. The sensor's range noise is taken out of the Gaussians first. A further walk
+finds the closure of each volume. Voxels are learned part by part (`tussock.learn.fit_voxels`), ellipsoids here.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids
 from tussock.learn.partition.two_means import split_in_two
-from tussock.learn.partition.voxels import check_voxel, into_voxels
-from tussock.learn.permeability import closure_of, count_pulses
-from tussock.scene.volumes import DEFAULT_TAU, WHOLE, Partition, Volumes, check_tau, shell_edges, unpacked, voxels_of
+from tussock.learn.partition.voxels import check_voxel
+from tussock.learn.permeability import Counting, Escapes, permeabilities, without_own
+from tussock.learn.range_noise import noise_sums, without_noise
+from tussock.learn.second_returns import Behind, gap_of, gaps_between
+from tussock.scene.volumes import DEFAULT_TAU, HELD_STEP, WHOLE, Volumes, check_tau, shell_edges, unpacked
 from tussock.threads import resolve_threads
-from tussock.trace.volume_hits import Gaussians, gaussians_of
+from tussock.trace.volume_hits import gaussians_of
 from tussock.version import VERSION
 
 __all__ = ["Method", "fit_volumes"]
 
 Method = Literal["voxels", "two-means", "growing"]
-
-_PRIOR_PULSES = 1.0
 
 
 class FitOptions(TypedDict, total=False):
@@ -39,6 +40,7 @@ class FitOptions(TypedDict, total=False):
     tau: float
     plain: bool
     box: Sequence[float] | None
+    fewest: float
     threads: int | None
 
 
@@ -50,106 +52,95 @@ def fit_volumes(
     tau: float = DEFAULT_TAU,
     plain: bool = False,
     box: Sequence[float] | None = None,
+    fewest: float = 0.0,
     threads: int | None = None,
 ) -> Volumes:
     """Volumes from pulses, in the pulses' own frame.
 
     ``voxel`` [m]: side of a voxel, or the size at which the other methods stop (`choose_voxel` finds one by itself).
     ``plain``: one permeability within ``tau`` and no closure, exactly as in the paper. ``box`` (lowest corner, highest
-    corner) [m] keeps the returns inside it; all other pulses still count as passing or ending before it.
+    corner) [m] keeps the returns inside it; all other pulses still count as passing or ending before it. ``fewest``:
+    where voxels hold fewer returns each, 4×4×4 of them are learned as one, and as many of those again; 0: all are alike.
     """
     if method not in ("voxels", "two-means", "growing"):
         raise InputError.of("method", "must be voxels, two-means or growing", method)
     voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)
+    if not (np.isfinite(fewest) and fewest >= 0):
+        raise InputError.of("fewest", "must be a number of returns from 0 on", fewest)
     inside = pulses.hit if box is None else pulses.inside(box)
-    origin = pulses.middle
-    pulses = pulses.shifted(-origin)
     if not inside.any():
         raise InputError("pulses: no pulse has a return, so there is nothing to learn from")
-    points = pulses.points[inside]
+    origin = pulses.middle
+    options = VoxelOptions(
+        voxel=voxel,
+        tau=tau,
+        plain=plain,
+        box=box,
+        fewest=float(fewest),
+        threads=workers,
+        origin=origin,
+        reach=pulses.reach,
+    )
+    if method == "voxels":
+        return fit_voxels([pulses], options)
+    if fewest:
+        raise InputError.of("fewest", "goes with voxels alone", fewest, "leave it out")
+    return _fit_ellipsoids(pulses.shifted(-origin), inside, method, options)
+
+
+def _fit_ellipsoids(
+    pulses: MeasuredPulses, inside: NDArray[np.bool_], method: Method, options: VoxelOptions
+) -> Volumes:
+    """Volumes of any size that may overlap; of all pulses at once, because their partition needs all returns."""
+    points, size, plain = pulses.points[inside], options.voxel, options.plain
     labels = np.full(len(pulses), -1, np.int64)
-    labels[inside], volumes = _partition(points, method, voxel)
-    means, covariances = fit_gaussians(points, labels[inside], volumes, voxel)
-    one_of_each = np.zeros(volumes, np.int64)
-    one_of_each[labels[inside]] = np.arange(len(points))
-    closed = _closed(means, covariances, voxels_of(points[one_of_each], voxel), method, voxel, tau, plain)
+    labels[inside] = split_in_two(points, size) if method == "two-means" else grow_ellipsoids(points, size)
+    volumes = int(labels.max()) + 1
+    means, covariances = fit_gaussians(points, labels[inside], volumes, size)
+    variances = pulses.noise.variances(pulses.intensity[inside], pulses.ranges[inside])
+    noise = noise_sums(pulses.directions[inside], variances, labels[inside], volumes)
+    covariances, held = without_noise(covariances, noise, np.full(volumes, size))
+    closed = _closed(means, covariances, options)
     tables = gaussians_of([closed])
-    passed, ended = count_pulses(tables, pulses, labels, workers)
-    rho, shells, met = _permeability(passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(tau), plain)
-    closure = _closure(tables, shells, passed[:, :-1] + ended[:, :-1], pulses, labels, plain, workers)
-    meta = {"tussock": VERSION, "method": method, "voxel_m": voxel, "plain": plain, "pulses": len(pulses),
+    counting = Counting(tables, options.threads)
+    counting.add(pulses, labels)
+    passed, ended = (counts[:, :-1] for counts in counting.totals())
+    rho, shells, met = permeabilities(passed, ended, closed.edges <= np.float32(options.tau), plain)
+    filled, gaps = tables._replace(shells=shells), gaps_between(pulses)
+    escapes, behind = (
+        Escapes(filled, without_own(passed + ended), options.threads),
+        Behind(filled, gap_of(gaps), options.threads),
+    )
+    closure = np.zeros(volumes)
+    if not plain:
+        escapes.add(pulses, labels)
+        closure = Escapes.closure(filled, *escapes.totals())
+    behind.add(pulses, labels)
+    meta = {"tussock": VERSION, "method": method, "voxel_m": size, "plain": plain, "pulses": len(pulses),
             "returns": len(points), "lone_returns": int((np.bincount(labels[inside]) == 1).sum()),
-            "one_direction": _one_direction(pulses), "complete": bool(pulses.complete)}  # fmt: skip
+            "one_direction": _one_direction(pulses), "complete": bool(pulses.complete), "fewest": 0.0,
+            "range_noise_m": float(np.sqrt(variances.mean())), "two_returns": float(np.isfinite(pulses.others).mean()),
+            "dead_rings": []}  # fmt: skip
+    x, y, z = options.origin.tolist()
     return Volumes(
-        closed.means, closed.precisions, rho, shells, closure, met, _intensity(pulses, labels, volumes), closed.cell,
-        closed.edges, closed.partition, tau, meta=meta, origin=(float(origin[0]), float(origin[1]), float(origin[2])),
+        closed.means, closed.precisions, rho, shells, np.round(closure * WHOLE).astype(np.uint16), met,
+        _intensity(pulses, labels, volumes), closed.cell, closed.edges, closed.partition, options.tau, meta=meta,
+        origin=(x, y, z), held=np.minimum(np.round(np.sqrt(held) / HELD_STEP), WHOLE).astype(np.uint16),
+        second=np.round(Behind.share(filled, *behind.totals()) * WHOLE).astype(np.uint16), gap=gap_of(gaps),
     )  # fmt: skip
 
 
-def _partition(points: NDArray[np.float64], method: Method, voxel: float) -> tuple[NDArray[np.int64], int]:
-    """The volume of each point, and how many volumes there are."""
-    if method == "voxels":
-        return into_voxels(points, voxel)
-    labels = split_in_two(points, voxel) if method == "two-means" else grow_ellipsoids(points, voxel)
-    return labels, int(labels.max()) + 1
-
-
-def _closed(
-    means: NDArray[np.float64], covariances: NDArray[np.float64], voxels: NDArray[np.float64], method: Method, voxel: float,
-    tau: float, plain: bool,
-) -> Volumes:  # fmt: skip
-    """The Gaussians alone, every one of them impermeable; ``voxels`` is the voxel that each was fitted in."""
+def _closed(means: NDArray[np.float64], covariances: NDArray[np.float64], options: VoxelOptions) -> Volumes:
+    """The Gaussians alone, every one of them impermeable."""
     n = len(means)
-    partition: Partition = "voxels" if method == "voxels" else "ellipsoids"
-    edges = shell_edges(tau, partition, plain=plain)
-    cell = voxel
-    if partition == "voxels":
-        means = _inside_voxels(means, voxels, voxel)
-    else:
-        reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(unpacked(covariances))[:, 2])
-        cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
-    none, nobody = np.zeros(n, np.float32), np.zeros(n, np.uint32)
+    edges = shell_edges(options.tau, "ellipsoids", plain=options.plain)
+    reach = float(edges[-1]) * np.sqrt(np.linalg.eigvalsh(unpacked(covariances))[:, 2])
+    cell = float(np.clip(1.5 * np.median(reach), 1e-3, None))
+    none = np.zeros(n, np.float32)
     return Volumes(
         means.astype(np.float32), inverse(covariances).astype(np.float32), none, np.zeros((n, len(edges)), np.uint16),
-        np.zeros(n, np.uint16), nobody, none, cell, edges, partition, tau,
+        np.zeros(n, np.uint16), np.zeros(n, np.uint32), none, cell, edges, "ellipsoids", options.tau,
     )  # fmt: skip
-
-
-def _inside_voxels(means: NDArray[np.float64], voxels: NDArray[np.float64], voxel: float) -> NDArray[np.float64]:
-    """Means held off the walls of their voxels, so far that rounding to single precision keeps them inside."""
-    margin = np.maximum(1e-4, 2.0**-23 * (np.abs(voxels) + 1))
-    held: NDArray[np.float64] = np.clip(means / voxel, voxels + margin, voxels + 1 - margin) * voxel
-    return held
-
-
-def _permeability(
-    passed: NDArray[np.uint32], ended: NDArray[np.uint32], within: NDArray[np.bool_], plain: bool
-) -> tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint32]]:
-    """ρ of the paper, the permeability of the shells in 1/65535, and the pulses seen; ``within``: shells inside τ."""
-    met = passed + ended
-    whole_met = met.sum(1, dtype=np.uint32)
-    # ρ = m/(m+n) of the pulses within τ; a volume that none came that near to has the ρ of all that it met.
-    whole = passed.sum(1, dtype=np.float32) / np.maximum(whole_met, 1)
-    m, near = passed[:, within].sum(1, dtype=np.float32), met[:, within].sum(1, dtype=np.float32)
-    rho = np.where(near > 0, m / np.maximum(near, 1), whole).astype(np.float32)
-    if plain:
-        return rho, np.round(rho[:, None] * WHOLE).astype(np.uint16), whole_met
-    shells = (passed + np.float32(_PRIOR_PULSES) * whole[:, None]) / (met + np.float32(_PRIOR_PULSES))
-    return rho, np.round(shells * np.float32(WHOLE)).astype(np.uint16), whole_met
-
-
-def _closure(
-    tables: Gaussians, shells: NDArray[np.uint16], met: NDArray[np.uint32], pulses: MeasuredPulses, labels: NDArray[np.int64],
-    plain: bool, threads: int,
-) -> NDArray[np.uint16]:  # fmt: skip
-    if plain:
-        return np.zeros(len(shells), np.uint16)
-    # Leave-one-out: without the pulse itself n is one less in its own volume and m the same, so that the share which
-    # passes, m/(m + n), is (m + n)/(m + n − 1) times as large.
-    seen = met.astype(np.float32) + np.float32(_PRIOR_PULSES)
-    without_own = seen / np.maximum(seen - 1, np.float32(_PRIOR_PULSES))
-    closure = closure_of(tables._replace(shells=shells), pulses, labels, without_own, threads)
-    return np.round(closure * WHOLE).astype(np.uint16)
 
 
 def _intensity(pulses: MeasuredPulses, labels: NDArray[np.int64], count: int) -> NDArray[np.float32]:

@@ -17,16 +17,22 @@ from tussock.learn.dead_lasers import dead_rings
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
 from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.range_noise import constant_noise
+from tussock.learn.windows import in_windows
 from tussock.scene.volumes import Volumes
 
-__all__ = ["LearningWarning", "learn_volumes"]
+__all__ = ["ENOUGH", "LearningWarning", "learn_volumes", "warn_learning"]
+
+ENOUGH = 300_000
+"""pulses that settle the size of voxels"""
 
 
 class LearningWarning(UserWarning):
     """Volumes were learned, but less well than they could be."""
 
 
-def _warn(note: str) -> None:
+def warn_learning(note: str) -> None:
+    """Say a note as a warning of Python."""
     warnings.warn(note, LearningWarning, stacklevel=3)
 
 
@@ -34,13 +40,15 @@ def learn_volumes(
     pulses: MeasuredPulses,
     *,
     voxel: float | None = None,
-    say: Callable[[str], None] = _warn,
+    range_noise: float | None = None,
+    say: Callable[[str], None] = warn_learning,
     **fitting: Unpack[FitOptions],
 ) -> Volumes:
     """Volumes from pulses, in the pulses' own frame; ``voxel`` [m] is chosen by held-out pulses unless given.
 
-    The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
-    ``voxel_m``, ``dead_rings``, and whether the pulses without return were there (``complete``). What is doubtful is
+    ``range_noise`` [m], the standard deviation of the sensor's ranges, is taken out of the volumes; if it is not given,
+    that of the sensor is, where the pulses tell it. The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
+    ``voxel_m``, ``dead_rings``, ``range_noise_m``, ``two_returns`` (the share of the pulses), and whether the pulses without return were there (``complete``). What is doubtful is
     told to ``say``, a line each; a `LearningWarning` unless told otherwise.
 
     >>> rng = np.random.default_rng(1)
@@ -50,10 +58,12 @@ def learn_volumes(
     >>> bool((volumes.permeability <= 1).all())
     True
     """
+    if range_noise is not None:
+        pulses = replace(pulses, noise=constant_noise(range_noise))
     dead = dead_rings(pulses)
     used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses
     if voxel is None:
-        voxel = choose_voxel(used, **fitting)
+        voxel = choose_voxel(in_windows(used, ENOUGH), **fitting)
     volumes = fit_volumes(used, voxel=voxel, **fitting)
     if volumes.meta["lone_returns"] == len(volumes):
         raise InputError(f"voxel: every voxel holds one point only, got {voxel:g} m; use larger voxels")

@@ -1,7 +1,8 @@
 """How well volumes foretell pulses that they were not learned from, and the voxel size that foretells best.
 
 A pulse that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
-then its range is normal with eqs (2) and (3) of Deschaud et al. (2012). That is a likelihood, exact and without
+then its range is normal with eqs (2) and (3) of Deschaud et al. (2012), and with what of the sensor's noise is not in the
+volume already. That is a likelihood, exact and without
 sampling anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
 which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart.
 """
@@ -52,20 +53,22 @@ def log_likelihood(
         ranges, ends = np.where(elsewhere, np.nan, ranges), np.where(elsewhere, ranges, ends)
     sums = np.zeros((len(pulses) + _BLOCK - 1) // _BLOCK)
     rays = rays_of_pulses(pulses, volumes.origin)._replace(ranges=ranges)
-    run_on_threads(_likelihood, resolve_threads(threads), gaussians_of([volumes]), rays, ends, sums)
+    noise = np.nan_to_num(pulses.noise.variances(pulses.intensity, ranges))
+    run_on_threads(_likelihood, resolve_threads(threads), gaussians_of([volumes]), rays, (ends, noise), sums)
     return float(sums.sum() / len(pulses))
 
 
 @kernel
-def _likelihood(worker: int, workers: int, gaussians: Any, rays: PulseRays, ends: Any, sums: Any) -> None:
-    _likelihood_all(worker, workers, gaussians, rays, ends, sums, new_walk())
+def _likelihood(worker: int, workers: int, gaussians: Any, rays: PulseRays, limits: Any, sums: Any) -> None:
+    _likelihood_all(worker, workers, gaussians, rays, limits, sums, new_walk())
 
 
 @kernel
 def _likelihood_all(
-    worker: int, workers: int, gaussians: Any, rays: PulseRays, ends: Any, sums: Any, walk: Any
+    worker: int, workers: int, gaussians: Any, rays: PulseRays, limits: Any, sums: Any, walk: Any
 ) -> None:
-    gaussians, walk, ends, sums = borrowed(gaussians), borrowed(walk), borrowed(ends), borrowed(sums)
+    gaussians, walk, sums = borrowed(gaussians), borrowed(walk), borrowed(sums)
+    ends, noise = borrowed(limits)
     origins, directions, ranges, reach = borrowed(rays)
     for block in range(worker, len(sums), workers):
         total = 0.0
@@ -84,6 +87,7 @@ def _likelihood_all(
                         last = -1  # it met something else first: nobody knows whether it would have got away
                         break
                     rho = gaussians.shells[i, shell] / WHOLE
+                    sigma = math.sqrt(sigma * sigma + max(noise[b] - gaussians.held[i], 0.0))
                     off = (ranges[b] - t) / sigma
                     if abs(off) < 8.0:
                         density += left * (1 - rho) * math.exp(-0.5 * off * off) / sigma

@@ -6,7 +6,7 @@ A pulse without return is one too: it says that nothing stands in its way (Desch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from tussock.arrays import shown
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.learn.box import box_corners
+from tussock.learn.range_noise import NO_NOISE, RangeNoise, told_noise
+from tussock.poses import Pose, Trajectory
 from tussock.shown import Shown
 
 __all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulses"]
@@ -24,6 +26,8 @@ __all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulse
 UNKNOWN_INTENSITY = 0.3
 """relative intensity of returns whose own was not recorded: about that of leaves and soil at 905 nm"""
 
+_GREY, _FAR_WALL = np.array([UNKNOWN_INTENSITY]), np.array([20.0])  # what sensors' noise is compared by
+_POSE_STEP = 0.002  # [s]
 _FAR = 1000.0  # [m] further from zero, single precision is too coarse for the means of volumes
 
 
@@ -54,10 +58,22 @@ class MeasuredPulses(Shown):
     """[m] as far as a pulse without return has certainly met nothing"""
     complete: bool = True
     """whether the pulses without return are among the rows; many files of points do not hold them"""
+    others: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """[m] range of a pulse's other return, NaN where it has one or none, shape (n,); NaN if not given"""
+    noise: RangeNoise = NO_NOISE
+    """what the sensor's range noise is, as far as it is known"""
+    labels: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    """of the returns, shape (n,); 0 if not given"""
+    label_names: dict[int, str] = field(default_factory=dict)
+    """what labels are called, where that is known"""
 
     def __post_init__(self) -> None:
         n = len(np.asarray(self.ranges))
         shapes = {"origins": (n, 3), "directions": (n, 3)}
+        if not len(self.others) and n:
+            object.__setattr__(self, "others", np.full(n, np.nan, np.float32))
+        if not len(self.labels) and n:
+            object.__setattr__(self, "labels", np.zeros(n, np.uint16))
         for name, dtype in _COLUMNS.items():
             array = np.ascontiguousarray(getattr(self, name), dtype)
             if array.shape != shapes.get(name, (n,)):
@@ -78,7 +94,7 @@ class MeasuredPulses(Shown):
     def of(
         cls, origins: ArrayLike, directions: ArrayLike, ranges: ArrayLike, *, intensity: ArrayLike | None = None,
         rings: ArrayLike | None = None, azimuths: ArrayLike | None = None, turns: ArrayLike | None = None,
-        reach: float | None = None, complete: bool = True,
+        reach: float | None = None, complete: bool = True, others: ArrayLike | None = None, noise: RangeNoise = NO_NOISE,
     ) -> MeasuredPulses:  # fmt: skip
         """From plain arrays; one origin serves all, directions get unit length, the rest has defaults."""
         way = np.atleast_2d(np.asarray(directions, float))
@@ -101,6 +117,8 @@ class MeasuredPulses(Shown):
             np.asarray(zero if turns is None else turns).astype(np.int64),
             float(reach if reach is not None else (np.nanmax(measured) if hit.any() else 100.0)),
             complete,
+            np.zeros(0, np.float32) if others is None else np.asarray(others).astype(np.float32),
+            noise,
         )
 
     def __len__(self) -> int:
@@ -119,6 +137,16 @@ class MeasuredPulses(Shown):
     def shifted(self, by: ArrayLike) -> MeasuredPulses:
         """The same pulses ``by`` [m] further along x, y and z."""
         return replace(self, origins=self.origins + np.asarray(by, np.float64))
+
+    def placed(self, path: Pose | Trajectory, times: NDArray[np.float64] | None = None) -> MeasuredPulses:
+        """The same pulses, of a sensor that stands at a pose or moves along a path by the ``times`` [s] of each."""
+        if isinstance(path, Pose):
+            return replace(self, origins=path.apply(self.origins), directions=self.directions @ path.rotation.T)
+        assert times is not None
+        positions, turns = _poses_at(path, times)
+        origins, directions = (np.einsum("nij,nj->ni", turns, rows) for rows in (self.origins, self.directions))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        return replace(self, origins=origins + positions, directions=directions)
 
     @property
     def middle(self) -> NDArray[np.float64]:
@@ -149,9 +177,29 @@ class MeasuredPulses(Shown):
         return found
 
 
+def _poses_at(path: Trajectory, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Positions (n, 3) and rotation matrices (n, 3, 3) at ``times`` [s]: straight lines between poses at whole 2 ms.
+
+    Many pulses share such a piece, and in 2 ms even a sensor that turns by 90° a second turns by less than its lines bend.
+    """
+    low, high = float(times.min()), float(times.max())
+    first, last = int(np.floor(low / _POSE_STEP)) - 1, int(np.ceil(high / _POSE_STEP)) + 1
+    even = np.arange(first, last + 1) * _POSE_STEP  # the same poses whatever part of the pulses is asked for
+    knots = np.unique(np.concatenate([even, path.times[(path.times > even[0]) & (path.times < even[-1])]]))
+    positions, quaternions = path.at(knots)
+    turns = Rotation.from_quat(quaternions).as_matrix()
+    piece = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, max(len(knots) - 2, 0))
+    after = np.minimum(piece + 1, len(knots) - 1)
+    span = np.maximum(knots[after] - knots[piece], 1e-12)
+    share = ((times - knots[piece]) / span)[:, None]
+    at = positions[piece] + share * (positions[after] - positions[piece])
+    return at, turns[piece] + share[:, :, None] * (turns[after] - turns[piece])
+
+
 _COLUMNS = {
     "origins": np.float64, "directions": np.float64, "ranges": np.float64, "intensity": np.float32, "rings": np.uint16,
-    "azimuths": np.float64, "turns": np.int64,
+    "azimuths": np.float64, "turns": np.int64, "others": np.float32,
+    "labels": np.uint16,
 }  # fmt: skip
 """what has a row a pulse"""
 
@@ -159,7 +207,8 @@ _COLUMNS = {
 def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPulses:
     """The pulses of a frame, in the world where it has a trajectory; scan with ``keep_misses`` to have them all.
 
-    Of several returns of a pulse the first row is taken: it is the one that the permeability was made for.
+    Of several returns of a pulse the first row is taken: it is the one that the permeability was made for. The second is
+    that it had another.
 
     >>> scene = tussock.Scene("crate")
     >>> crate = scene.add(tussock.box((1, 1, 1)), position=(5, 0, 0))
@@ -183,11 +232,21 @@ def measured_pulses(frame: Frame, *, reach: float | None = None) -> MeasuredPuls
         positions, quaternions = rows.trajectory.at(rows.time)
         turn = Rotation.from_quat(quaternions)
         start, way = turn.apply(start) + positions, turn.apply(way)
-    return MeasuredPulses.of(
+    pulses = MeasuredPulses.of(
         start, way, np.where(rows.hit, rows.range, np.nan), intensity=np.clip(rows.intensity, 0, 1),
         rings=_rings(rows), azimuths=rows.azimuth, turns=np.full(len(rows), rows.meta.get("frame", 0)),
-        reach=reach or _told_reach(rows), complete=len(rows) >= frame.pulses,
+        reach=reach or _told_reach(rows), complete=len(rows) >= frame.pulses, others=_others(frame, rows),
+        noise=told_noise(frame.meta.get("sensor")),
     )  # fmt: skip
+    return replace(pulses, labels=np.where(rows.hit, rows.label, 0).astype(np.uint16), label_names=_label_names(frame))
+
+
+def _label_names(frame: Frame) -> dict[int, str]:
+    """What the frame's labels are called; what a file says may be anything."""
+    told = frame.meta.get("labels")
+    pairs = told.items() if isinstance(told, dict) else ()
+    found = ((number, name) if isinstance(number, int) else (name, number) for name, number in pairs)
+    return {int(number): str(name) for number, name in found if str(number).isdigit()}
 
 
 def _told_reach(frame: Frame) -> float | None:
@@ -196,6 +255,17 @@ def _told_reach(frame: Frame) -> float | None:
     for key in ("sensor", "receiver", "max_range_m"):
         told = told.get(key) if isinstance(told, dict) else None
     return float(told) if isinstance(told, int | float) and 0 < told < np.inf else None
+
+
+def _others(frame: Frame, rows: Frame) -> NDArray[np.float32] | None:
+    """The range of the second row of each pulse, NaN where there is none or it is the first again, shape (rows,)."""
+    second = frame.return_number == 2
+    if not second.any():
+        return None
+    found = np.full(int(frame.pulse.max()) + 1, np.nan, np.float32)
+    found[frame.pulse[second]] = frame.range[second]
+    others = found[rows.pulse]
+    return np.where(others == rows.range, np.float32(np.nan), others)
 
 
 def _rings(frame: Frame) -> NDArray[np.int64]:
@@ -232,6 +302,9 @@ def join_pulses(parts: Sequence[MeasuredPulses]) -> MeasuredPulses:
             ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
         columns[name] = np.concatenate(arrays)
+    # Of several sensors, what the one with the least noise adds is in all of their ranges.
+    noise = min((part.noise for part in parts), key=lambda law: float(law.variances(_GREY, _FAR_WALL)[0]))
     return MeasuredPulses(
-        **columns, reach=max(part.reach for part in parts), complete=all(part.complete for part in parts)
-    )
+        **columns, reach=max(part.reach for part in parts), complete=all(part.complete for part in parts), noise=noise,
+        label_names={number: name for part in parts for number, name in part.label_names.items()},
+    )  # fmt: skip

@@ -2,7 +2,8 @@
 
 Deschaud et al. (2012), section III.C: ρ = m/(m+n). A pulse ends in the volume that its return was put into by the
 partition; it passes the volumes that it meets before. Both are told by the very walk that simulates volumes, so
-what is counted is what will be sampled. Pulses are walked in parallel.
+what is counted is what will be sampled. Pulses are walked in parallel, and may come in parts. The permeability of a
+shell that few pulses met is shrunk towards that of the whole volume, as if `_PRIOR_PULSES` more had been seen.
 """
 
 from __future__ import annotations
@@ -16,51 +17,134 @@ from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
-from tussock.scene.volumes import WHOLE
+from tussock.scene.volumes import WHOLE, voxels_of
 from tussock.threads import run_on_threads
 from tussock.trace.ray import ray_in_row
-from tussock.trace.volume_cells import new_walk, start_walk
+from tussock.trace.volume_cells import new_walk, start_walk, volume_at
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
 
-__all__ = ["closure_of", "count_pulses"]
+__all__ = [
+    "Counting", "Escapes", "around_volumes", "find_volumes", "permeabilities", "shrunk", "without_own",
+]  # fmt: skip
 
 _BLOCK = 2048  # pulses a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
+_PRIOR_PULSES = 1.0
 _PRIOR_ESCAPES = 0.5
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
 _LEAST_PASSING = 1e-3  # probability of passing all volumes so far, below which a pulse counts as stopped
 _UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
 
 
-def count_pulses(
-    gaussians: Gaussians, pulses: MeasuredPulses, labels: NDArray[np.int64], threads: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Pulses that passed and that ended in each shell of each volume, both (volumes, shells + 1).
+class Counting:
+    """Pulses that passed and that ended in each shell of each volume, added up over parts.
 
-    ``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume. The last
-    column is what lies outside all shells.
+    ``seen`` are the first and the last scan that ended in each volume, shape (volumes, 2): pulses of other scans that pass
+    it within ``near`` shells of its middle are counted by themselves. Without it none are.
     """
-    workers = min(threads, _MOST_COPIES)
-    volumes, shells = gaussians.shells.shape
-    passed = np.zeros((workers, volumes, shells + 1), np.uint32)
-    ended = np.zeros((workers, volumes, shells + 1), np.uint32)
-    run_on_threads(_count, workers, gaussians, rays_of_pulses(pulses), labels, (passed, ended))
-    for more in range(1, workers):
-        passed[0] += passed[more]
-        ended[0] += ended[more]
-    return passed[0], ended[0]
+
+    def __init__(
+        self, gaussians: Gaussians, threads: int, *, seen: NDArray[np.int64] | None = None, near: int = 0
+    ) -> None:
+        self._gaussians, self._workers, self._near = gaussians, min(threads, _MOST_COPIES), near
+        volumes, shells = gaussians.shells.shape
+        self._seen = np.zeros((0, 2), np.int64) if seen is None else np.ascontiguousarray(seen)
+        counts = [np.zeros((self._workers, volumes, shells + 1), np.uint32) for _ in range(2)]
+        self._counts = (*counts, np.zeros((self._workers, len(self._seen), 1), np.uint32))
+
+    def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
+        """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
+        asked = Asked(labels, pulses.turns, self._seen, self._near)
+        run_on_threads(_count, self._workers, self._gaussians, rays_of_pulses(pulses), asked, self._counts)
+
+    def totals(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Passed and ended, both (volumes, shells + 1); the last column is what lies outside all shells."""
+        passed, ended = (_added_up(counts) for counts in self._counts[:2])
+        return passed, ended
+
+    def otherwise(self) -> NDArray[np.uint32]:
+        """Pulses that passed each volume in scans before the first and after the last that ended there, (volumes,)."""
+        return _added_up(self._counts[2])[:, 0]
+
+
+class Asked(NamedTuple):
+    """What counting wants to know of pulses and volumes."""
+
+    labels: NDArray[np.int64]
+    """the volume of each return, −1 for none, shape (n,)"""
+    turns: NDArray[np.int64]
+    """the scan of each pulse, shape (n,)"""
+    seen: NDArray[np.int64]
+    """the first and the last scan that ended in each volume, shape (volumes, 2), or no rows"""
+    near: int
+    """shells that count as the middle of a volume"""
+
+
+def _added_up(counts: NDArray[Any]) -> NDArray[Any]:
+    """What all threads have counted, in the place of the first."""
+    for more in range(1, len(counts)):
+        counts[0] += counts[more]
+        counts[more] = 0
+    return counts[0].copy()
+
+
+def find_volumes(
+    gaussians: Gaussians, pulses: MeasuredPulses, inside: NDArray[np.bool_], threads: int
+) -> NDArray[np.int64]:
+    """The volume of each return that is ``inside`` what was learned, −1 for all other pulses, shape (n,): of voxels."""
+    labels = np.full(len(pulses), -1, np.int64)
+    places = voxels_of(pulses.points[inside], float(gaussians.cells.cell[0])).astype(np.int64)
+    found = np.empty(len(places), np.int64)
+    run_on_threads(_find, threads, gaussians.cells, places, found)
+    labels[inside] = found
+    return labels
 
 
 @kernel
-def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, labels: Any, counts: Any) -> None:
-    _count_all(worker, workers, gaussians, rays, labels, counts, new_walk())
+def _find(worker: int, workers: int, cells: Any, places: Any, found: Any) -> None:
+    for p in range(worker, len(places), workers):
+        found[p] = volume_at(cells, 0, places[p, 0], places[p, 1], places[p, 2])
+
+
+def permeabilities(
+    passed: NDArray[np.uint32], ended: NDArray[np.uint32], within: NDArray[np.bool_], plain: bool
+) -> tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint32]]:
+    """ρ of the paper, the permeability of the shells in 1/65535, and the pulses seen; ``within``: shells inside τ."""
+    met = passed + ended
+    whole_met = met.sum(1, dtype=np.uint32)
+    # ρ = m/(m+n) of the pulses within τ; a volume that none came that near to has the ρ of all that it met.
+    whole = passed.sum(1, dtype=np.float32) / np.maximum(whole_met, 1)
+    m, near = passed[:, within].sum(1, dtype=np.float32), met[:, within].sum(1, dtype=np.float32)
+    rho = np.where(near > 0, m / np.maximum(near, 1), whole).astype(np.float32)
+    if plain:
+        return rho, np.round(rho[:, None] * WHOLE).astype(np.uint16), whole_met
+    shells = (passed + np.float32(_PRIOR_PULSES) * whole[:, None]) / (met + np.float32(_PRIOR_PULSES))
+    return rho, np.round(shells * np.float32(WHOLE)).astype(np.uint16), whole_met
+
+
+def without_own(met: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """What the permeability is to be multiplied with where a pulse must not vouch for itself, (volumes, shells).
+
+    Leave-one-out: without the pulse itself n is one less in its own volume and m the same, so that the share which
+    passes, m/(m + n), is (m + n)/(m + n − 1) times as large.
+    """
+    seen = met.astype(np.float32) + np.float32(_PRIOR_PULSES)
+    return seen / np.maximum(seen - 1, np.float32(_PRIOR_PULSES))
 
 
 @kernel
-def _count_all(worker: int, workers: int, gaussians: Any, rays: PulseRays, labels: Any, counts: Any, walk: Any) -> None:
-    gaussians, walk, labels = borrowed(gaussians), borrowed(walk), borrowed(labels)
+def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any) -> None:
+    _count_all(worker, workers, gaussians, rays, asked, counts, new_walk())
+
+
+@kernel
+def _count_all(
+    worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any, walk: Any
+) -> None:
+    gaussians, walk = borrowed(gaussians), borrowed(walk)
+    labels, turns, seen, near = borrowed(asked)
     origins, directions, ranges, reach = borrowed(rays)
-    passed, ended = borrowed(counts)
+    passed, ended, otherwise = borrowed(counts)
     listing = gaussians.cells.listing[0]
     edges2 = gaussians.edges2
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
@@ -80,56 +164,61 @@ def _count_all(worker: int, workers: int, gaussians: Any, rays: PulseRays, label
                     break
                 if i != own and (t < end or not listing):
                     passed[worker, i, shell] += np.uint32(1)
+                    if len(seen) > 0 and 0 <= shell < near and (turns[b] < seen[i, 0] or turns[b] > seen[i, 1]):
+                        otherwise[worker, i, 0] += np.uint32(1)
 
 
-def closure_of(
-    gaussians: Gaussians,
-    pulses: MeasuredPulses,
-    labels: NDArray[np.int64],
-    without_own: NDArray[np.float32],
-    threads: int,
-) -> NDArray[np.float64]:
-    """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
+class Escapes:
+    """Pulses that would get away behind each volume, as the last that they meet, and those that did, over parts.
 
-    Where few are expected, it is shrunk towards that of the volumes around it, and theirs towards that of the whole
-    model: of the ground nothing gets away, of a crown before the sky much does. Every pulse is asked: a
-    sample would leave a lone plant before the sky to its neighbours' figures.
+    Every pulse is asked: a sample would leave a lone plant before the sky to its neighbours' figures.
 
     A pulse says nothing of others like it in the volume that its own return made: there it counts as if it had not been
-    seen. ``without_own`` (volumes, shells) is what the permeability is then to be multiplied with.
+    seen. ``own`` (volumes, shells) is what the permeability is then to be multiplied with (`without_own`).
     """
-    workers = min(threads, _MOST_COPIES)
-    expected = np.zeros((workers, len(gaussians.means)), np.int64)
-    observed = np.zeros((workers, len(gaussians.means)), np.int64)
-    owners = Owners(labels, without_own)
-    run_on_threads(_escape, workers, gaussians, rays_of_pulses(pulses), owners, (expected, observed))
-    would, did = expected.sum(0) / _UNIT, observed.sum(0)
-    usual = np.full(len(would), min(did.sum() / max(would.sum(), 1e-9), 1.0))
-    for around in _around(gaussians):
-        usual = _shrunk(did, would, usual, around)
-    closure: NDArray[np.float64] = np.clip(1.0 - _shrunk(did, would, usual, np.arange(len(would))), 0.0, 1.0)
-    return closure
+
+    def __init__(self, gaussians: Gaussians, own: NDArray[np.float32], threads: int) -> None:
+        self._gaussians, self._own, self._workers = gaussians, own, min(threads, _MOST_COPIES)
+        self._sums = tuple(np.zeros((self._workers, len(gaussians.means)), np.int64) for _ in range(2))
+
+    def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
+        """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
+        owners = Owners(labels, self._own)
+        run_on_threads(_escape, self._workers, self._gaussians, rays_of_pulses(pulses), owners, self._sums)
+
+    def totals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Those that would get away, in 2^−24, and those that did, both (volumes,)."""
+        expected, observed = (_added_up(sums) for sums in self._sums)
+        return expected, observed
+
+    @staticmethod
+    def closure(gaussians: Gaussians, expected: NDArray[np.int64], observed: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The closure of each volume, shape (n,): 1 − pulses that got away behind it / pulses that would by the shells.
+
+        Where few are expected, it is shrunk towards that of the volumes around it, and theirs towards that of the whole
+        model: of the ground nothing gets away, of a crown before the sky much does.
+        """
+        would = expected / _UNIT
+        usual = np.full(len(would), min(observed.sum() / max(would.sum(), 1e-9), 1.0))
+        for around in around_volumes(gaussians):
+            usual = shrunk(observed, would, usual, around, _PRIOR_ESCAPES)
+        own = shrunk(observed, would, usual, np.arange(len(would)), _PRIOR_ESCAPES)
+        return np.clip(1.0 - own, 0.0, 1.0)
 
 
-def _around(gaussians: Gaussians) -> list[NDArray[np.int64]]:
+def around_volumes(gaussians: Gaussians) -> list[NDArray[np.int64]]:
     """The wide and the near surroundings that each volume is in, as numbers, shape (n,) each."""
-    cells = gaussians.cells
-    if cells.listing[0]:
-        means, cell = gaussians.means.astype(np.float64), float(cells.cell[0])
-        return [into_voxels(means, side * cell)[0] for side in _AROUND]
-    # Voxels stand in the order of the grid, brick by brick and block by block.
-    brick = np.repeat(np.arange(len(cells.brick_first)), np.diff(cells.brick_first, append=len(gaussians.means)))
-    block = np.repeat(np.arange(len(cells.block_first)), np.diff(cells.block_first, append=len(cells.brick_first)))
-    return [block[brick], brick]
+    means, cell = gaussians.means.astype(np.float64), float(gaussians.cells.cell[0])
+    return [into_voxels(means, side * cell)[0] for side in _AROUND]
 
 
-def _shrunk(
-    did: NDArray[np.int64], would: NDArray[np.float64], usual: NDArray[np.float64], groups: NDArray[np.int64]
+def shrunk(
+    did: NDArray[np.int64], would: NDArray[np.float64], usual: NDArray[np.float64], groups: NDArray[np.int64], k: float
 ) -> NDArray[np.float64]:
     """did / would of each volume's group, shrunk towards what is usual in it: (did + k·usual) / (would + k)."""
     members = np.bincount(groups)
-    prior = _PRIOR_ESCAPES * np.bincount(groups, usual) / members
-    share: NDArray[np.float64] = (np.bincount(groups, did) + prior) / (np.bincount(groups, would) + _PRIOR_ESCAPES)
+    prior = k * np.bincount(groups, usual) / members
+    share: NDArray[np.float64] = (np.bincount(groups, did) + prior) / (np.bincount(groups, would) + k)
     return share[groups]
 
 

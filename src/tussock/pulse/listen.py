@@ -26,10 +26,11 @@ from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single
 from tussock.signal.echoes import ECHOES, LaneHits, Resolution, find_echoes
 from tussock.signal.folding import folded
 from tussock.signal.intensity import reported_intensity
-from tussock.signal.range_noise import deviate, noisy_range, quantised, range_sigma
+from tussock.signal.range_noise import deviate, noisy_range, quantised, range_sigma, rest_of_noise
 from tussock.signal.range_walk import range_walk
 from tussock.signal.signal_to_noise import is_seen, signal_to_noise
 from tussock.trace.packets import LANES, NOTHING
+from tussock.trace.surroundings import held_noise
 
 __all__ = ["listen_lanes"]
 
@@ -53,6 +54,8 @@ def listen_lanes(scanning: Scanning, first: int, used: int, lanes: int, hits: Hi
         for l in range(lanes):
             _invent(receiving, chance, first + l, l, heard)
     draws = bool(listening.scale > _ZERO or receiving.ray_sigma > _ZERO or slots.speed.shape[1] > 0)
+    if len(scanning.around.volumes.model) > 0:
+        _find_held(scanning, lanes, hits, heard)
     # First echoes all at once, in short loops that become vector code; the few that follow one by one.
     _measure(scanning, first, 0, 0, LANES, draws, heard)
     for l in range(lanes):
@@ -121,6 +124,17 @@ def _insert(heard: Heard, l: int, path: Real, peak: Real, row: Whole) -> None:
     echoes.counts[l] += 1
 
 
+@loop_kernel
+def _find_held(scanning: Scanning, lanes: int, hits: Hits, heard: Heard) -> None:
+    """The part of the range noise that every echo has from the volume that it comes from."""
+    for l in range(lanes):
+        for e in range(heard.echoes.counts[l]):
+            row = heard.echoes.rows[e, l]
+            heard.held[e, l] = _ZERO
+            if row >= 0:
+                heard.held[e, l] = held_noise(scanning.around, hits.ids[0, row, l], hits.ids[1, row, l])
+
+
 @inline_kernel
 def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws: bool, heard: Heard) -> None:
     """What the sensor makes of echo ``e`` of the lanes from ``begin`` to ``end``; one that is lost has the signal −1."""
@@ -128,6 +142,9 @@ def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws
     if draws:
         _sample_chance(receiving, chance, first, e, begin, end, heard)
     _weigh(receiving, e, begin, end, heard)
+    if len(scanning.around.volumes.model) > 0:
+        for l in range(begin, end):
+            heard.sigmas[l] = rest_of_noise(heard.sigmas[l], heard.held[e, l])
     for l in range(begin, end):
         heard.biases[l] = receiving.biases[lasers[min(first + l, len(lasers) - 1)]]
     for l in range(begin, end):

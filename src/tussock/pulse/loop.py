@@ -3,6 +3,7 @@
 Pulses go through in groups of sixteen, one a lane of Embree's packets, in firing order. For each group:
 
     aim       the pulse's origin and axes in the world, at its own time
+    end       where its beam ends in volumes
     load      one sub-ray of every lane into the packet
     trace     the nearest surface, among what stands and what moves, or the volume in front of it
     scatter   what comes back from it
@@ -31,12 +32,13 @@ from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
-from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_heard, new_hits
+from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
+from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import air_hits, has_weather, new_air_scratch, weather_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
-from tussock.trace.surroundings import trace_sub_ray, trace_volumes
+from tussock.trace.surroundings import trace_sub_ray
 
 __all__ = ["Turns", "begin_firing", "fire_group", "new_scratch", "pulse_loop"]
 
@@ -68,7 +70,9 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
     rays = len(scanning.firing.stencil)
     bends = may_go_on(scanning)
     doubles = len(scanning.around.tables.responses) > 0 and returns > 1
-    hits = new_hits(rays, (extra_hits(rays) if bends else 0) + (rays if doubles else 0) + air_hits(scanning.air))
+    extra = (extra_hits(rays) if bends else 0) + (rays if doubles else 0) + air_hits(scanning.air)
+    filled = len(scanning.around.volumes.model) > 0
+    hits = new_hits(rays, extra + (1 if filled else 0))
     return Scratch(
         new_packet(),
         new_packet(),
@@ -82,6 +86,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         np.zeros(LANES, np.float32),
         new_waiting(),
         new_volume_walk(),
+        new_ended(),
         new_air_scratch(),
     )
 
@@ -122,11 +127,12 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
     if filled:
         for l in range(LANES):
             scratch.pulses[l] = first + l
+        end_beams(scanning, scratch, first, lanes, slots.range.shape[1])
     for k in range(rays):
         load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
         trace_sub_ray(around, packet, first, k)
         if filled:
-            trace_volumes(around, packet, lanes, scratch.pulses, chance, scratch.walk)
+            stop_lanes(scanning, scratch, k, lanes)
         scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
         if responds:
             respond_lanes(scanning, scratch, k, first, lanes, dual)

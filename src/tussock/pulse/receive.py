@@ -13,9 +13,10 @@ from tussock.pulse.tables import Chosen, Hits, Receiving, Scanning, Slots
 from tussock.randomness import Chance, Purpose, random_words, uniform
 from tussock.signal.choice import ALL, FIRST, KIND_ECHO, KIND_FIRST, KIND_LAST, KIND_STRONGEST, LAST
 from tussock.signal.folding import folded
-from tussock.signal.range_noise import deviate, noisy_range, quantised
+from tussock.signal.range_noise import deviate, noisy_range, quantised, rest_of_noise
 from tussock.signal.returns import Window, first_return, last_hits, next_echo, order_hits, strongest_hits
 from tussock.trace.packets import LANES
+from tussock.trace.surroundings import held_noise
 
 __all__ = ["receive_lanes"]
 
@@ -25,8 +26,8 @@ _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 @loop_kernel
 def receive_lanes(scanning: Scanning, first: int, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     """Turn the hits of sixteen pulses, in the first ``used`` rows, into their returns; how many there are."""
-    receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
-    rays, lanes = len(scanning.firing.stencil), min(LANES, len(lasers) - first)
+    receiving, chance = scanning.receiving, scanning.chance
+    rays, lanes = len(scanning.firing.stencil), min(LANES, len(scanning.firing.lasers) - first)
     for l in range(lanes):
         slots.counts[first + l] = 0
     found = 0
@@ -36,7 +37,7 @@ def receive_lanes(scanning: Scanning, first: int, used: int, hits: Hits, chosen:
             _sample_noise(receiving, chance, first, chosen)
         if receiving.dropout > np.float32(0.0):
             _drop(receiving, chance, first, chosen)
-        _measure(receiving, lasers, first, lanes, chosen)
+        _measure(scanning, first, lanes, hits, chosen)
         found += _report(receiving, first, lanes, hits, chosen, kind, slots)
     return found
 
@@ -110,11 +111,14 @@ def _drop(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> N
 
 
 @inline_kernel
-def _measure(receiving: Receiving, lasers: Array, first: int, lanes: int, chosen: Chosen) -> None:
+def _measure(scanning: Scanning, first: int, lanes: int, hits: Hits, chosen: Chosen) -> None:
     """What the sensor makes of the true range."""
+    receiving, filled = scanning.receiving, len(scanning.around.volumes.model) > 0
     for l in range(lanes):
-        bias = receiving.biases[lasers[first + l]]
-        measured = noisy_range(chosen.ranges[l], bias, receiving.ray_sigma, chosen.draws[l])
+        bias, sigma, row = receiving.biases[scanning.firing.lasers[first + l]], receiving.ray_sigma, chosen.rows[l]
+        if filled and row >= 0:
+            sigma = rest_of_noise(sigma, held_noise(scanning.around, hits.ids[0, row, l], hits.ids[1, row, l]))
+        measured = noisy_range(chosen.ranges[l], bias, sigma, chosen.draws[l])
         if receiving.backfolding:
             measured = folded(measured, receiving.max_range)
         chosen.measured[l] = quantised(measured, receiving.range_step)

@@ -22,8 +22,8 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
-    "Waiting", "new_chosen", "new_heard", "new_hits",
+    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
 
@@ -207,6 +207,8 @@ class Heard(NamedTuple):
     """[m]"""
     biases: NDArray[np.float32]
     """[m]"""
+    held: NDArray[np.float32]
+    """[m²] of the range noise, which the echo has from where it comes from, shape (echoes, lanes)"""
     soft: NDArray[np.int32]
     """the peak of the air's continuum as a row: −2 − its kind, −1 for none"""
 
@@ -234,6 +236,19 @@ class AirScratch(NamedTuple):
     """those that may be"""
 
 
+class Ended(NamedTuple):
+    """Where the beam of every lane ends in volumes; rows: its first and its second return."""
+
+    returns: NDArray[np.int64]
+    """how many there are, shape (lanes,)"""
+    distances: NDArray[np.float32]
+    """[m] along the ray, shape (2, lanes)"""
+    volumes: NDArray[np.int64]
+    """−1 for none, shape (2, lanes)"""
+    copies: NDArray[np.int64]
+    """shape (2, lanes)"""
+
+
 class Scratch(NamedTuple):
     """Memory that a worker uses again for every group of pulses."""
 
@@ -255,6 +270,7 @@ class Scratch(NamedTuple):
     """what the sub-ray of every lane carries of its pulse"""
     waiting: Waiting
     walk: VolumeWalk
+    ended: Ended
     air: AirScratch
 
 
@@ -304,6 +320,15 @@ def new_hits(rays: int, extra: int) -> Hits:
 
 
 @kernel
+def new_ended() -> Ended:
+    """Room for where the beam of every lane ends in volumes."""
+    return Ended(
+        np.zeros(LANES, np.int64), np.zeros((2, LANES), np.float32), np.zeros((2, LANES), np.int64),
+        np.zeros((2, LANES), np.int64),
+    )  # fmt: skip
+
+
+@kernel
 def new_chosen(rows: int) -> Chosen:
     """Room for the return of every lane, out of ``rows`` hits."""
     return Chosen(
@@ -341,5 +366,6 @@ def new_heard(rows: int) -> Heard:
         ),
         np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4),
         np.zeros((ECHOES, LANES), f4), np.zeros((2, LANES), f4), np.zeros((4, LANES), np.uint32),
-        np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.full(LANES, -1, np.int32),
+        np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4),
+        np.zeros((ECHOES, LANES), f4), np.full(LANES, -1, np.int32),
     )  # fmt: skip

@@ -17,8 +17,14 @@ did when it was learned.
 
 A model with the single shell [0, τ) and no closure is exactly the paper's.
 
-Volumes come in two partitions. *Voxels*: a regular grid through ``origin``; a volume is met by the pulses that
-cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
+The returns that a Gaussian was fitted to carry the noise of the sensor that measured them, which whoever scans it adds
+again. It is taken out of the Gaussians as far as they go (`tussock.learn.range_noise`); what is left of it in a volume
+is *held*, and is not added again there.
+
+Where the sensor reported two returns, each volume knows how often a *second* one came of pulses that ended in it.
+
+Volumes come in two partitions. *Voxels*: a regular grid through ``origin``, coarser by 4 or 16 where little was seen; a
+volume is met by the pulses that cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
 its outermost shell.
 """
 
@@ -38,11 +44,13 @@ from tussock.shown import Shown
 
 __all__ = [
     "DEFAULT_TAU",
+    "HELD_STEP",
     "MOST_VOXELS",
     "WHOLE",
     "Partition",
     "Volumes",
     "check_tau",
+    "positive_definite",
     "shell_edges",
     "unpacked",
     "voxels_of",
@@ -69,7 +77,15 @@ _ARRAYS: dict[str, tuple[str, int]] = {
     "closure": ("u2", 1),
     "pulses": ("u4", 1),
     "intensity": ("f4", 1),
+    "held": ("u2", 1),
+    "second": ("u2", 1),
+    "levels": ("u1", 1),
 }
+_LATER = ("held", "second", "levels")
+"""arrays that files of older versions have not; there they are 0"""
+
+HELD_STEP = 1e-4
+"""[m] what stands for 1 in `Volumes.held`"""
 
 
 def shell_edges(tau: float, partition: Partition, *, plain: bool = False) -> NDArray[np.float32]:
@@ -118,6 +134,15 @@ class Volumes(Shown):
     """plain data, ready for JSON: what it was learned from and how"""
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """[m] where the means count from, in double precision: volumes in map coordinates have theirs nearby"""
+    held: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    """standard deviation of the sensor's range noise that is left in the Gaussians, in 0.1 mm, shape (n,); 0 if not given"""
+    second: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    """the share of pulses that return a second time, of those that end here and have a volume behind it, in 1/65535, shape
+    (n,); 0 if not given"""
+    levels: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """of voxels: the side of this one is ``cell``·4 to this power, 2 at most, shape (n,); 0 if not given"""
+    gap: float = 0.0
+    """[m] what lies between two returns of a pulse at least"""
 
     def __post_init__(self) -> None:
         origin = np.asarray(self.origin, np.float64)
@@ -132,8 +157,11 @@ class Volumes(Shown):
         if edges.ndim != 1 or len(edges) == 0 or not (np.diff(edges, prepend=0) > 0).all():
             raise InputError.of("volumes edges", "must be rising distances above 0", edges.tolist())
         object.__setattr__(self, "edges", edges)
+        if not (np.isfinite(self.gap) and self.gap >= 0):
+            raise InputError.of("volumes gap", "must be a length from 0 on [m]", self.gap)
         for name, (dtype, width) in _ARRAYS.items():
-            array = read_only(getattr(self, name), dtype)
+            given = getattr(self, name)
+            array = read_only(np.zeros(n, dtype) if name in _LATER and not len(given) else given, dtype)
             shape = (n,) if width == 1 else (n, width or len(edges))
             if array.shape != shape:
                 raise InputError.of(f"volumes {name}", f"must have the shape {shape}", array.shape)
@@ -149,6 +177,10 @@ class Volumes(Shown):
             raise InputError.of("volumes partition", "must be voxels or ellipsoids", self.partition)
         if self.partition == "ellipsoids" and not np.isfinite(edges[-1]):
             raise InputError.of("volumes edges", "must be finite for ellipsoids", edges.tolist())
+        if self.levels.max() > (2 if self.partition == "voxels" else 0):
+            raise InputError.of(
+                "volumes levels", "must be 0, 1 or 2 of voxels, 0 of ellipsoids", int(self.levels.max())
+            )
         check_tau(self.tau)
         if not (np.isfinite(self.cell) and self.cell > 0):
             raise InputError.of("volumes cell", "must be a length above 0 [m]", self.cell)
@@ -156,7 +188,7 @@ class Volumes(Shown):
             raise InputError.of(
                 "volumes cell", f"must be at least 2^-{MOST_VOXELS} of the furthest mean [m]", float(self.cell)
             )
-        sound = _positive_definite(self.precisions)
+        sound = positive_definite(self.precisions)
         if not sound.all():
             raise InputError(f"volumes precisions: must be positive definite, volume {int(np.argmin(sound))} is not")
 
@@ -178,9 +210,15 @@ class Volumes(Shown):
     def bounds(self) -> NDArray[np.float64]:
         """lowest and highest corner [m], shape (2, 3)"""
         if self.partition == "voxels":
-            low = voxels_of(self.means, self.cell)
-            return np.stack([low.min(0) * self.cell, (low.max(0) + 1) * self.cell]) + self.origin
+            low, side = self.voxels, 4 ** self.levels[:, None].astype(np.int64)
+            return np.stack([low.min(0) * self.cell, (low + side).max(0) * self.cell]) + self.origin
         return np.stack([(self.means - self.extents).min(0), (self.means + self.extents).max(0)]) + self.origin
+
+    @property
+    def voxels(self) -> NDArray[np.int64]:
+        """the lowest cell of each volume's voxel, shape (n, 3)"""
+        side = 4.0 ** self.levels[:, None]
+        return (np.floor(self.means.astype(np.float64) / (self.cell * side)) * side).astype(np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -209,6 +247,7 @@ def unpacked(packed: NDArray[Any]) -> NDArray[np.float64]:
     return packed.astype(np.float64)[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
 
 
-def _positive_definite(packed: NDArray[np.float32]) -> NDArray[np.bool_]:
+def positive_definite(packed: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether symmetric matrices (xx, xy, xz, yy, yz, zz) are positive definite, by their leading minors, shape (n,)."""
     a, b, c, d, e, f = packed.astype(np.float64).T
     return (a > 0) & (a * d - b * b > 0) & (a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d) > 0)

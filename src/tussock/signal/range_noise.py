@@ -37,6 +37,7 @@ __all__ = [
     "noisy_range",
     "quantised",
     "range_sigma",
+    "rest_of_noise",
     "spread_of_ranges",
 ]
 
@@ -97,6 +98,12 @@ def range_sigma(ratio: Any, floor: Any, shot: Any, thermal: Any) -> Any:
     """σ of a range [m] at a signal-to-noise ratio; the three terms of `RangeSpread`."""
     weak = np.float32(1.0) / max(ratio, np.float32(1.0))  # what stands below the noise is not timed worse than that
     return np.float32(math.sqrt(floor + weak * (shot + weak * thermal)))
+
+
+@inline_kernel
+def rest_of_noise(sigma: Any, held: Any) -> Any:
+    """σ [m] of the noise that is still to be added to a range which ``held`` [m²] of it is in already."""
+    return np.float32(math.sqrt(max(sigma * sigma - held, np.float32(0.0))))
 
 
 @inline_kernel

@@ -21,12 +21,12 @@ from tussock.scene.scene import PlacedVolumes
 from tussock.scene.volumes import Volumes
 from tussock.trace.ray import Ray
 from tussock.trace.volume_cells import Walk, new_walk
-from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
+from tussock.trace.volume_hits import Gaussians, end_behind, end_in_volumes, gaussians_of
 
-__all__ = ["VolumeTables", "VolumeWalk", "end_in_copies", "new_volume_walk", "place_volumes"]
+__all__ = ["VolumeTables", "VolumeWalk", "end_again", "end_in_copies", "new_volume_walk", "place_volumes"]
 
 _STACK = 64
-_VOLUME = int(Purpose.VOLUME)
+_VOLUME, _VOLUME_BEHIND = int(Purpose.VOLUME), int(Purpose.VOLUME_BEHIND)
 
 
 class VolumeTables(NamedTuple):
@@ -179,6 +179,24 @@ def end_in_copies(
         if i >= 0:
             nearest, volume, copy = t, i, right
     return nearest, volume, copy
+
+
+@loop_kernel
+def end_again(
+    tables: VolumeTables, scratch: VolumeWalk, ray: Ray, volume: Whole, copy: Whole, pulse: Whole, chance: Chance
+) -> tuple[bool, Real, int]:
+    """Whether a pulse that ended in a ``volume`` of a copy returns again, and how far behind the near end of the ray [m]
+    and from which volume of the copy; −1 where none lies behind."""
+    words = random_words(chance, pulse, 0, _VOLUME_BEHIND)
+    if words[3] >= tables.gaussians.second[volume] * 2.0**16:
+        return False, math.inf, -1
+    near = ray.near
+    behind = Ray(
+        ray.x + near * ray.dx, ray.y + near * ray.dy, ray.z + near * ray.dz, ray.dx, ray.dy, ray.dz, 0.0, math.inf, 0.0,
+    )  # fmt: skip
+    own = _in_copy(tables.inverse[copy], behind, math.inf)
+    t, i = end_behind(tables.gaussians, tables.model[copy], scratch.walk, own, words)
+    return True, t, i
 
 
 @inline_kernel

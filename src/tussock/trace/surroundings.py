@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
+from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.randomness import Chance
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.packets import Packet, hit_at, intersect, occluded, ray_at, resolve, set_hit
+from tussock.trace.packets import NOTHING, Packet, hit_at, intersect, occluded, ray_at, resolve, set_hit
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
 __all__ = [
     "Surroundings",
     "find_surfaces",
+    "held_noise",
     "meet_volume",
     "stop_light",
     "trace_sub_ray",
@@ -97,3 +98,11 @@ def meet_volume(
         np.float32(ray.near + t), -ray.dx, -ray.dy, -ray.dz, np.float32(0.0), np.float32(0.0), geometry,
         np.uint32(volume), volumes.number[copy], material_of(around.tables, geometry, volume),
     )  # fmt: skip
+
+
+@inline_kernel
+def held_noise(around: Surroundings, geometry: Whole, primitive: Whole) -> Real:
+    """[m²] variance of a sensor's range noise that what was hit has in it already: volumes are learned from ranges."""
+    if geometry >= around.tables.first_volume and geometry != NOTHING:
+        return around.volumes.gaussians.held[primitive]
+    return np.float32(0.0)

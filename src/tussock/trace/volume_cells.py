@@ -5,7 +5,8 @@ inside it and the number of the first thing inside; the number of any other is t
 Regions are found through a hash table. A ray crosses an empty region, 64 cells, in one step, so open space costs
 little, and memory grows with what is occupied: 12 bytes for a brick, a block and a region each.
 
-In a grid of voxels a cell is a volume. In a grid of ellipsoids a cell has a list of the volumes that reach into it.
+In a grid of voxels a cell is a volume; where little was seen, a whole brick or block is (`Volumes.levels`), which has an empty
+mask and the number of its volume. In a grid of ellipsoids a cell has a list of the volumes that reach into it.
 Several models stand one after the other in the same arrays.
 """
 
@@ -21,16 +22,15 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import Whole, inline_kernel, kernel
-from tussock.scene.volumes import Volumes, unpacked, voxels_of
+from tussock.scene.volumes import Volumes, unpacked
 from tussock.trace.ray import Ray
 
 __all__ = [
     "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cell_keys", "cells_of", "grid_of", "joined", "new_walk",
-    "next_cell", "start_walk",
+    "next_cell", "start_walk", "volume_at",
 ]  # fmt: skip
 
 _REGION = 64
-_LAYERS = 3
 _MOST_REGIONS = 1 << 15  # along an axis
 
 
@@ -57,10 +57,10 @@ class Cells(NamedTuple):
     """number of the region's first block"""
     block_mask: NDArray[np.uint64]
     block_first: NDArray[np.int32]
-    """number of the block's first brick"""
+    """number of the block's first brick, or of the volume that the block is (mask 0)"""
     brick_mask: NDArray[np.uint64]
     brick_first: NDArray[np.int32]
-    """number of the brick's first cell"""
+    """number of the brick's first cell, or of the volume that the brick is (mask 0)"""
     list_start: NDArray[np.int32]
     """start of a cell's list in ``listed``; the next row is its end"""
     listed: NDArray[np.int32]
@@ -96,14 +96,15 @@ def _fill_keys(coordinates: Any, corner: Any, keys: Any) -> None:
 def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     """The grid of one model, and the order in which it needs the volumes; None: as they stand."""
     if volumes.partition == "voxels":
-        voxels = voxels_of(volumes.means, volumes.cell).astype(np.int64)
+        voxels, levels = volumes.voxels, volumes.levels
         keys = cell_keys(voxels, voxels.min(0))
-        if (np.diff(keys) > 0).all():
-            return grid_of(keys, voxels.min(0), voxels.max(0), volumes.cell), None
-        order = np.argsort(keys)
-        if not (np.diff(keys[order]) > 0).all():
+        order = None if (np.diff(keys) > 0).all() else np.argsort(keys)
+        if order is not None:
+            keys, levels = keys[order], levels[order]
+        inside = 6 * levels[:-1].astype(np.int64)  # bits of a key that are within a voxel
+        if (keys[1:] >> inside <= keys[:-1] >> inside).any():
             raise InputError("volumes means: two of them lie in the same voxel")
-        return grid_of(keys[order], voxels.min(0), voxels.max(0), volumes.cell), order
+        return grid_of(keys, voxels.min(0), voxels.max(0), volumes.cell, levels), order
     volume, coordinates = _overlaps(volumes)
     low, high = coordinates.min(0), coordinates.max(0)
     keys = cell_keys(coordinates, low)
@@ -115,25 +116,57 @@ def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     return grid._replace(listing=np.ones(1, np.bool_), list_start=start, listed=volume.astype(np.int32)), None
 
 
-def grid_of(keys: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64], cell: float) -> Cells:
-    """The grid over cells given by their rising keys; ``low`` and ``high`` are the lowest and highest cell."""
+def grid_of(
+    keys: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64], cell: float,
+    levels: NDArray[np.uint8] | None = None,
+) -> Cells:  # fmt: skip
+    """The grid over cells given by their rising keys; ``low`` and ``high`` are the lowest and highest cell.
+
+    A cell of level 1 is the first of a whole brick, one of level 2 of a whole block.
+    """
     corner = low // _REGION * _REGION
     size = (high // _REGION + 1) * _REGION - corner
-    masks, firsts, parents = [], [], keys
-    for _ in range(_LAYERS):
-        above = parents >> 6
-        first = np.flatnonzero(np.diff(above, prepend=-1))
-        masks.append(np.bitwise_or.reduceat(np.uint64(1) << (parents & 63).astype(np.uint64), first))
-        firsts.append(first.astype(np.int32))
-        parents = above[first]
+    levels = np.zeros(len(keys), np.uint8) if levels is None else levels
+    numbers, below = np.arange(len(keys)), levels <= 1
+    bits = np.where(levels == 0, _bit(keys), np.uint64(0))
+    bricks = _layer(keys[below], numbers[below], bits[below])
+    # Blocks: of bricks, and those that are whole.
+    keys_in_blocks = np.concatenate([bricks.keys, keys[~below] >> 6])
+    numbers_in_blocks = np.concatenate([np.arange(len(bricks.keys)), numbers[~below]])
+    bits_in_blocks = np.concatenate([_bit(bricks.keys), np.zeros((~below).sum(), np.uint64)])
+    order = np.argsort(keys_in_blocks, kind="stable")
+    blocks = _layer(keys_in_blocks[order], numbers_in_blocks[order], bits_in_blocks[order])
+    regions = _layer(blocks.keys, np.arange(len(blocks.keys)), _bit(blocks.keys))
+    parents = regions.keys
     slots = np.full(1 << max(2, (2 * len(parents) - 1).bit_length()), -1, np.int32)
     _fill_slots(slots, parents)
     empty = np.zeros(0, np.int32)
     return Cells(
         corner[None], size[None], np.array([float(cell)]), np.zeros(1, np.int64), np.array([len(slots) - 1]),
-        np.zeros(1, np.bool_), slots, parents, masks[2], firsts[2], masks[1], firsts[1], masks[0], firsts[0],
-        empty, empty,
+        np.zeros(1, np.bool_), slots, parents, regions.masks, regions.firsts, blocks.masks, blocks.firsts,
+        bricks.masks, bricks.firsts, empty, empty,
     )  # fmt: skip
+
+
+class _Layer(NamedTuple):
+    """Bricks, blocks or regions."""
+
+    keys: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    firsts: NDArray[np.int32]
+
+
+def _layer(keys: NDArray[np.int64], numbers: NDArray[np.int64], bits: NDArray[np.uint64]) -> _Layer:
+    """What things with rising keys lie in, which have these numbers and these bits in its mask."""
+    above = keys >> 6
+    first = np.flatnonzero(np.diff(above, prepend=-1))
+    masks = np.bitwise_or.reduceat(bits, first) if len(first) else np.zeros(0, np.uint64)
+    return _Layer(above[first], masks, numbers[first].astype(np.int32))
+
+
+def _bit(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
+    bits: NDArray[np.uint64] = np.uint64(1) << (keys & 63).astype(np.uint64)
+    return bits
 
 
 def joined(grids: Sequence[Cells], volumes: Sequence[int]) -> Cells:
@@ -152,7 +185,7 @@ def joined(grids: Sequence[Cells], volumes: Sequence[int]) -> Cells:
             slot_first=g.slot_first + slots[k],
             slots=np.where(g.slots < 0, -1, g.slots + regions[k]).astype(np.int32),
             region_first=(g.region_first + blocks[k]).astype(np.int32),
-            block_first=(g.block_first + bricks[k]).astype(np.int32),
+            block_first=(g.block_first + np.where(g.block_mask == 0, cells, bricks[k])).astype(np.int32),
             brick_first=(g.brick_first + cells).astype(np.int32),
             list_start=(g.list_start + listed[k]).astype(np.int32),
             listed=(g.listed + before[k]).astype(np.int32),
@@ -275,12 +308,20 @@ def next_cell(cells: Cells, model: Whole, walk: Walk) -> Whole:
             if block < 0:
                 block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
             if block >= 0:
-                level = int64(2)
-                if brick < 0:
-                    brick = _inside(cells.block_mask[block], cells.block_first[block], x >> 2, y >> 2, z >> 2)
-                if brick >= 0:
-                    level = int64(0)
-                    found = _inside(cells.brick_mask[brick], cells.brick_first[brick], x, y, z)
+                bricks = cells.block_mask[block]
+                if bricks == uint64(0):
+                    found = int64(cells.block_first[block])
+                else:
+                    level = int64(2)
+                    if brick < 0:
+                        brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
+                    if brick >= 0:
+                        within = cells.brick_mask[brick]
+                        if within == uint64(0):
+                            found = int64(cells.brick_first[brick])
+                        else:
+                            level = int64(0)
+                            found = _inside(within, cells.brick_first[brick], x, y, z)
         # Leave it through the nearest wall. The way is measured from the start, so errors do not add up; along the
         # other axes the ray stays inside what it leaves, so it is never stuck on an edge.
         entry = way
@@ -316,6 +357,32 @@ def next_cell(cells: Cells, model: Whole, walk: Walk) -> Whole:
                     region = int64(-1)
     at[0], at[1], at[2], at[3], at[4], at[5] = x, y, z, region, block, brick
     ray[ENTRY], ray[EXIT], ray[END] = entry, way, end
+    return found
+
+
+@inline_kernel
+def volume_at(cells: Cells, model: Whole, x: Whole, y: Whole, z: Whole) -> Whole:
+    """Number of the volume in a cell [cells from zero] of a grid of voxels, −1 where there is none."""
+    low, size = cells.low, cells.size
+    x, y, z = x - low[model, 0], y - low[model, 1], z - low[model, 2]
+    found = int64(-1)
+    if 0 <= x < size[model, 0] and 0 <= y < size[model, 1] and 0 <= z < size[model, 2]:
+        region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
+        block, brick = int64(-1), int64(-1)
+        if region >= 0:
+            block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+        if block >= 0:
+            bricks = cells.block_mask[block]
+            if bricks == uint64(0):
+                found = int64(cells.block_first[block])
+            else:
+                brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
+        if brick >= 0:
+            within = cells.brick_mask[brick]
+            if within == uint64(0):
+                found = int64(cells.brick_first[brick])
+            else:
+                found = _inside(within, cells.brick_first[brick], x, y, z)
     return found
 
 

@@ -7,8 +7,11 @@ S(k) < u, which has the probability S(k−1) − S(k), as if it were decided ane
 given back by the closure of the last volume it met. Where it ends, its range is sampled from the Gaussian cut along the
 ray, eqs (2) and (3).
 
-Chance belongs to the pulse, not to the sub-ray: permeability was counted from whole pulses, so all sub-rays of a pulse
-share u.
+Chance belongs to the pulse, not to the sub-ray, because permeability was counted from whole pulses: the axis of the beam
+is asked, once (`tussock.pulse.volumes`).
+
+What a first return leaves of a pulse may return from further behind. How often is learned (`Volumes.second`); where is
+told by the same walk, begun behind the first return, given that it ends.
 """
 
 from __future__ import annotations
@@ -23,13 +26,14 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.randomness import normal_pair
-from tussock.scene.volumes import Volumes
+from tussock.scene.volumes import HELD_STEP, Volumes
 from tussock.trace.ray import Ray
 from tussock.trace.volume_cells import AFTER, CELL, ENTRY, EXIT, Cells, Walk, cells_of, joined, next_cell, start_walk
 
-__all__ = ["Gaussians", "closest", "end_in_volumes", "gaussians_of", "next_volume", "shell_of"]
+__all__ = ["Gaussians", "closest", "end_behind", "end_in_volumes", "gaussians_of", "next_volume", "shell_of"]
 
 _SHARE = 1.0 / 65535.0
+_NOTHING_LEFT = 1e-6
 
 
 class Gaussians(NamedTuple):
@@ -44,6 +48,11 @@ class Gaussians(NamedTuple):
     edges2: NDArray[np.float32]
     """squared outer distances of the shells of each model, shape (k, s); a shell that a model has not is NaN"""
     intensity: NDArray[np.float32]
+    held: NDArray[np.float32]
+    """[m²] range noise that is already in a volume"""
+    second: NDArray[np.uint16]
+    gap: NDArray[np.float32]
+    """[m] between two returns, of each model, shape (k,)"""
 
 
 def gaussians_of(models: Sequence[Volumes]) -> Gaussians:
@@ -59,13 +68,15 @@ def gaussians_of(models: Sequence[Volumes]) -> Gaussians:
         if shells.shape[1] < most:
             shells = np.pad(shells, ((0, 0), (0, most - shells.shape[1])))
         grids.append(grid)
-        arrays = (model.means, model.precisions, shells, model.closure, model.intensity)
+        held = (model.held * np.float32(HELD_STEP)) ** 2
+        arrays = (model.means, model.precisions, shells, model.closure, model.intensity, held, model.second)
         columns.append([array[rows] for array in arrays])
-    means, precisions, shells, closure, intensity = (
+    means, precisions, shells, closure, intensity, held, second = (
         part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*columns, strict=True)
     )
     cells = joined(grids, [len(model) for model in models])
-    return Gaussians(cells, means, precisions, shells, closure, edges2, intensity)
+    gap = np.array([model.gap for model in models], np.float32)
+    return Gaussians(cells, means, precisions, shells, closure, edges2, intensity, held, second, gap)
 
 
 @inline_kernel
@@ -210,4 +221,35 @@ def end_in_volumes(
         where = max(where + spread * normal_pair(words[1], words[2])[0], 0.0)
         if where >= ray.far:  # the surface that stands there is met first
             found, where = int64(-1), math.inf
+    return where, found
+
+
+@loop_kernel
+def end_behind(
+    gaussians: Gaussians, model: Whole, walk: Walk, ray: Ray, words: tuple[Whole, Whole, Whole, Whole]
+) -> tuple[Real, Whole]:
+    """Range [m] and number of the volume that a ray ends in, given that it ends; infinity and −1 where it meets none.
+
+    The inverse CDF as above, of a number that is uniform on (S(n), 1).
+    """
+    left: Real = 1.0
+    passed = 0
+    found, where = int64(-1), math.inf
+    met, met_ray = walk.met, walk.met_ray
+    going = start_walk(gaussians.cells, model, walk, ray)
+    while going:
+        i, shell, t, sigma = next_volume(gaussians, model, walk, ray)
+        going = i >= 0 and left > _NOTHING_LEFT and passed < len(met)
+        if going and shell >= 0 and t > 0.0:
+            left *= gaussians.shells[i, shell] * _SHARE
+            met[passed] = i
+            met_ray[passed, 0], met_ray[passed, 1], met_ray[passed, 2] = left, t, sigma
+            passed += 1
+    if passed > 0:
+        u = left + (1.0 - left) * (words[0] + 0.5) * 2.0**-32
+        k = 0
+        while k < passed - 1 and met_ray[k, 0] >= u:
+            k += 1
+        found = met[k]
+        where = max(met_ray[k, 1] + met_ray[k, 2] * normal_pair(words[1], words[2])[0], 0.0)
     return where, found

@@ -6,7 +6,7 @@ length and number of points, and what comes to an Ouster's port is an Ouster's. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tussock.errors import InputError
@@ -23,11 +23,11 @@ from tussock.wire.ouster.firings import firings_of_scans, ouster_firings
 from tussock.wire.ouster.models import FORMATS, unit_of
 from tussock.wire.ouster.profiles import LIDAR_PORT
 from tussock.wire.ouster.read import metadata_beside, read_ouster
-from tussock.wire.velodyne.firings import firings_of
+from tussock.wire.velodyne.firings import firing_parts, firings_of
 from tussock.wire.velodyne.layout import PACKET_BYTES
 from tussock.wire.velodyne.packet_stream import FIRST_FLAG, stream_of
 
-__all__ = ["CAPTURE_SUFFIXES", "read_firings"]
+__all__ = ["CAPTURE_SUFFIXES", "firings_in_parts", "read_firings"]
 
 CAPTURE_SUFFIXES = (".pcap", ".pcapng", ".osf")
 
@@ -65,6 +65,29 @@ def read_firings(
     if ouster is not None:
         return ouster_firings(found, ouster, unit, say)
     return firings_of(stream_of(found, model=model, unit=unit, say=say))
+
+
+def firings_in_parts(
+    path: Path | str,
+    *,
+    model: str | None = None,
+    unit: str | None = None,
+    packets: int,
+    say: Callable[[str], None] = warn,
+) -> Iterator[Firings]:
+    """As `read_firings`, one after the other: of a Velodyne so many packets at a time, of others all at once."""
+    path = Path(path)
+    if path.suffix != ".osf":
+        found, sensor = read_datagrams(path), _named(model)
+        others = sensor is not None and (
+            sensor.packets in HESAI or sensor.packets in LIVOX or sensor.packets in FORMATS
+        )
+        if not others and (found.begins(FIRST_FLAG) & (found.size == PACKET_BYTES)).any():
+            if model is None and len(makes := _makes(found)) > 1:
+                raise InputError(f"holds packets of {' and '.join(makes)}; name the model with --model", source=path)
+            yield from firing_parts(stream_of(found, model=model, unit=unit, say=say), packets)
+            return
+    yield read_firings(path, model=model, unit=unit, say=say)
 
 
 def _named(model: str | None) -> Sensor | None:

@@ -137,7 +137,8 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         kinds.add((str([kernel_type(arg) for args in examples.arguments().values() for arg in args]), local))
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert len(kinds) == 1
-    plain = {"follow_lanes", "respond_lanes", "trace_volumes", "record_lanes", "receive_lanes", "weather_lanes"}
+    plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
+    plain |= {"trace_volumes", "end_beams", "stop_lanes"}
     assert left_out["echoes"] == left_out["moving"] == plain
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == plain - {"follow_lanes"}

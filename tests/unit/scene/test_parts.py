@@ -53,7 +53,7 @@ def volumes() -> Volumes:
         np.float32([0.1, 0.2, 0.3]), np.arange(n * len(edges), dtype=np.uint16).reshape(n, -1),
         np.uint16([4, 5, 6]), np.uint32([7, 8, 9]), np.float32([0.4, 0.5, 0.6]), 0.75, edges, "ellipsoids", 1.5,
         Material(name="reed", color=(0.3, 0.5, 0.2)), {"voxel_m": 0.2, "of": ["a", {"b": None}], "whole": True},
-        (1e6, 2e6, 3.0),
+        (1e6, 2e6, 3.0), np.uint16([11, 12, 13]), np.uint16([14, 15, 16]), gap=0.5,
     )  # fmt: skip
 
 

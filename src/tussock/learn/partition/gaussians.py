@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import kernel
 
-__all__ = ["fit_gaussians", "inverse"]
+__all__ = ["fit_gaussians", "inverse", "regular"]
 
 _PRIOR_POINTS = 1.0
 _PRIOR_SHARE = 0.16
@@ -30,14 +30,21 @@ def fit_gaussians(
 
     ``size`` [m] is that of a volume.
     """
-    means, covariances = np.zeros((count, 3)), np.zeros((count, 6))
-    _fit(points, labels, _PRIOR_POINTS, (_PRIOR_SHARE * size) ** 2, _THINNEST**2, means, covariances)
-    return means, covariances
+    means, scatter, counts = np.zeros((count, 3)), np.zeros((count, 6)), np.zeros(count)
+    _fit(points, labels, counts, means, scatter)
+    return means, regular(scatter, counts, np.full(count, size))
+
+
+def regular(scatter: NDArray[np.float64], counts: NDArray[Any], size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Covariances of ``counts`` points whose Σ (p − mean)(p − mean)ᵀ is known, shape (n, 6), in volumes of a ``size`` [m]."""
+    round_part = np.array([1.0, 0, 0, 1.0, 0, 1.0])
+    prior = _PRIOR_POINTS * (_PRIOR_SHARE * size) ** 2
+    spread: NDArray[np.float64] = (scatter + prior[:, None] * round_part) / (counts + _PRIOR_POINTS)[:, None]
+    return spread + _THINNEST**2 * round_part
 
 
 @kernel
-def _fit(points: Any, labels: Any, weight: float, prior: float, least: float, means: Any, covariances: Any) -> None:
-    counts = np.zeros(len(means))
+def _fit(points: Any, labels: Any, counts: Any, means: Any, covariances: Any) -> None:
     for p in range(len(points)):
         i = labels[p]
         counts[i] += 1.0
@@ -57,12 +64,6 @@ def _fit(points: Any, labels: Any, weight: float, prior: float, least: float, me
         row[3] += y * y
         row[4] += y * z
         row[5] += z * z
-    for i in range(len(means)):
-        for k in range(6):
-            round_part = weight * prior if k in (0, 3, 5) else 0.0
-            covariances[i, k] = (covariances[i, k] + round_part) / (counts[i] + weight)
-            if k in (0, 3, 5):
-                covariances[i, k] += least
 
 
 def inverse(packed: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Pulses from captures of packets (``.pcap``, ``.pcapng``), every one that was fired (`tussock.wire.read_firings`).
 
-Of two returns of a pulse the strongest is taken. Left out: nothing is corrected for the sensor's own motion unless a
+Of two returns of a pulse the strongest is taken, and how far the other one is. The range noise is that of the model in the
+catalogue. Left out: nothing is corrected for the sensor's own motion unless a
 trajectory is given, whose times are those of the recorder's clock.
 """
 
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.range_noise import noise_of_model
 from tussock.poses import Trajectory
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.firings import Firings
@@ -35,13 +36,16 @@ def pulses_of_firings(
 ) -> MeasuredPulses:
     """Firings as pulses with one return at most: the strongest, or the one kind that there is."""
     kind = firings.kinds.index("strongest") if "strongest" in firings.kinds else 0
+    other = firings.ranges[:, 1 - kind] if firings.ranges.shape[1] == 2 else None
+    if other is not None:
+        other = np.where(other == firings.ranges[:, kind], np.nan, other)
     start, way = firings.origins, firings.directions
-    if trajectory is not None:
-        trajectory.check_covers(f"the times of {name}", firings.times.min(), firings.times.max(), slack=0.2)
-        positions, quaternions = trajectory.at(firings.times)
-        turn = Rotation.from_quat(quaternions)
-        start, way = turn.apply(start) + positions, turn.apply(way)
-    return MeasuredPulses.of(
+    pulses = MeasuredPulses.of(
         start, way, firings.ranges[:, kind], intensity=np.clip(firings.intensity[:, kind], 0, 1), rings=firings.rings,
-        azimuths=firings.azimuths, turns=firings.turns, reach=reach, complete=firings.complete,
+        azimuths=firings.azimuths, turns=firings.turns, reach=reach, complete=firings.complete, others=other,
+        noise=noise_of_model(firings.sensor),
     )  # fmt: skip
+    if trajectory is None:
+        return pulses
+    trajectory.check_covers(f"the times of {name}", firings.times.min(), firings.times.max(), slack=0.2)
+    return pulses.placed(trajectory, firings.times)

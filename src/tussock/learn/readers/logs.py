@@ -6,11 +6,11 @@ origin, or none at all, is how drivers fill the places of pulses without return;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
@@ -30,15 +30,31 @@ def pulses_of_log(
     firings = log_firings(path, topic=topic, model=model, say=say)
     if firings is not None:
         return pulses_of_firings(firings, trajectory=trajectory, reach=reach, name=path.name)
-    clouds = read_clouds(path, topic=topic)
-    parts = [_pulses(path, cloud, trajectory, reach) for cloud in clouds]
-    found = [part for part in parts if part is not None]
+    parts = list(clouds_as_pulses(path, topic=topic, reach=reach))
+    if trajectory is None:
+        return join_pulses([part for part, _ in parts])
+    times = np.concatenate([times for _, times in parts])
+    trajectory.check_covers(f"the times of {path.name}", times.min(), times.max(), slack=0.2)
+    return join_pulses([part.placed(trajectory, times) for part, times in parts])
+
+
+def clouds_as_pulses(
+    path: Path, *, topic: str | None = None, reach: float | None = None
+) -> Iterator[tuple[MeasuredPulses, NDArray[np.float64]]]:
+    """The messages of points in a log, in the sensor's frame, and the time of each pulse [s], shape (n,)."""
+    found = False
+    for cloud in read_clouds(path, topic=topic):
+        part = _pulses(path, cloud, reach)
+        if part is not None:
+            found = True
+            yield part
     if not found:
         raise InputError(f"{path}: holds no point away from the sensor")
-    return join_pulses(found)
 
 
-def _pulses(path: Path, cloud: Cloud, trajectory: Trajectory | None, reach: float | None) -> MeasuredPulses | None:
+def _pulses(
+    path: Path, cloud: Cloud, reach: float | None
+) -> tuple[MeasuredPulses, NDArray[np.float64]] | None:  # fmt: skip
     missing = [axis for axis in "xyz" if axis not in cloud.fields]
     if missing:
         raise InputError(f"{path}: {cloud.topic} has no field {missing[0]!r}; points need x, y and z")
@@ -50,14 +66,11 @@ def _pulses(path: Path, cloud: Cloud, trajectory: Trajectory | None, reach: floa
     points, distance, times = points[hit], distance[hit], cloud.fields["time"][hit]
     start, way = np.zeros_like(points), points / distance[:, None]
     azimuth = np.arctan2(way[:, 1], way[:, 0])
-    if trajectory is not None:
-        trajectory.check_covers(f"the times of {path.name}", times.min(), times.max(), slack=0.2)
-        positions, quaternions = trajectory.at(times)
-        start, way = start + positions, Rotation.from_quat(quaternions).apply(way)
     bright = cloud.fields.get("reflectivity", cloud.fields.get("intensity"))
     relative = None if bright is None else np.clip(np.nan_to_num(bright[hit].astype(np.float64)) / 100.0, 0, 1)
     ring = next((cloud.fields[name] for name in ("ring", "line", "laser") if name in cloud.fields), None)
-    return MeasuredPulses.of(
+    pulses = MeasuredPulses.of(
         start, way, distance, intensity=relative, rings=None if ring is None else ring[hit], azimuths=azimuth,
         reach=reach, complete=False,
     )  # fmt: skip
+    return pulses, np.asarray(times, np.float64)

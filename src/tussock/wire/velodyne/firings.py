@@ -8,6 +8,8 @@ the model), while the head turns on; how fast it turns is taken from one packet 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ from tussock.wire.velodyne.layout import LAST, PACKET_BYTES, STRONGEST, layout_o
 from tussock.wire.velodyne.packet_stream import PacketStream
 from tussock.wire.velodyne.pauses import shorter_way
 
-__all__ = ["firings_of"]
+__all__ = ["firing_parts", "firings_of"]
 
 _TURN = 36000  # [0.01°]
 _CLOCK_WINDOW = 500
@@ -35,11 +37,23 @@ _RAD = np.pi / 18000  # of 0.01°
 
 def firings_of(stream: PacketStream) -> Firings:
     """All pulses of a stream of packets, those without return among them."""
-    layout = layout_of(stream.model, stream.mode)
+    return next(firing_parts(stream, len(stream)))
+
+
+def firing_parts(stream: PacketStream, packets: int) -> Iterator[Firings]:
+    """The same, so many packets at a time: memory is that of the packets, not that of their pulses."""
     lasers, cycles = _lasers(stream), _cycles(stream)
-    count, returns = len(stream) * layout.cycles * stream.model.lasers, layout.returns
-    out = FiringColumns.empty(count, returns)
     raw = stream.packets.view(np.uint8).reshape(-1, PACKET_BYTES)
+    for first in range(0, len(stream), packets):
+        part = slice(first, first + packets)
+        some = Cycles(cycles.head[part], cycles.times[part], cycles.turns[part], cycles.row[part], cycles.rate[part])
+        yield _fired(stream, raw[part], lasers, some)
+
+
+def _fired(stream: PacketStream, raw: NDArray[np.uint8], lasers: Lasers, cycles: Cycles) -> Firings:
+    layout = layout_of(stream.model, stream.mode)
+    count, returns = len(raw) * layout.cycles * stream.model.lasers, layout.returns
+    out = FiringColumns.empty(count, returns)
     scale = float(stream.model.distance_step_m), float(stream.model.white)
     fire(raw, layout.place, lasers, cycles, scale, out)
     names = {STRONGEST: "strongest", LAST: "last"}

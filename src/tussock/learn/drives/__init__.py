@@ -1,0 +1,4 @@
+"""Recordings of a sensor that moves, as pulses in the world, part by part.
+
+Inner: people use the names in `tussock`.
+"""
