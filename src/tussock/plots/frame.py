@@ -342,7 +342,7 @@ def _plot_key(figure: Any, axes: Any, paint: _Paint) -> None:
     if not paint.entries:
         from matplotlib.cm import ScalarMappable
 
-        ticks = bar_ticks(paint.norm.vmin, paint.norm.vmax, paint.norm.gamma)
+        ticks = bar_ticks(paint.norm.vmin, paint.norm.vmax, getattr(paint.norm, "gamma", 1.0))
         bar = figure.colorbar(
             ScalarMappable(**paint.drawing),
             cax=axes,

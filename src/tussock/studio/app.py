@@ -172,7 +172,7 @@ class Studio:
             "/sky", sky_color=(214, 226, 255), ground_color=(120, 108, 88), intensity=1.6, wxyz=(half, half, 0.0, 0.0)
         )
         # A sky from the horizon up, dark enough for points to be seen before it.
-        rows = np.linspace(0, 1, 64)[:, None]
+        rows = np.linspace(0, 1, 64)[:, None] ** 0.5
         sky = (1 - rows) * np.array([[26, 38, 56]]) + rows * np.array([[92, 108, 122]])
         scene.set_background_image(np.repeat(sky[:, None], 4, 1).astype(np.uint8), format="png")
 

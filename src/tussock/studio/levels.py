@@ -21,7 +21,7 @@ from tussock.studio.simpler import Surface, simpler
 
 __all__ = ["ROOM", "Drawn", "Plot", "Turned", "display_color", "drawn_objects", "turned", "volume_points"]
 
-ROOM = 250_000
+ROOM = 180_000
 """triangles on the page, unless more detail is asked for: a browser without a graphics card draws these in good time"""
 _FINE = 20_000
 """triangles of one copy, where there are few"""

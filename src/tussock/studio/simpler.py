@@ -22,6 +22,8 @@ _SMALL = 128
 """triangles of a part that a card may stand for"""
 _TOO_MANY = 3_000_000
 """triangles from which a shape is not taken apart any more: it would take longer than it is looked at"""
+_LEAST_SHARE = 0.04
+"""of the triangles, for each material's small and large parts"""
 _LONGEST, _WIDEST = 2.5, 12.0
 """how much longer and wider a card becomes at most"""
 _BLADE = 6.0
@@ -52,16 +54,21 @@ def simpler(mesh: Mesh, most: int) -> list[Surface]:
         part = _parts(triangles, len(vertices))
         sizes = np.bincount(part)
     small = sizes[part] <= _SMALL
+    groups = [
+        (chosen, make, k)
+        for k in range(len(mesh.materials))
+        for chosen, make in (((owner == k) & small, _cards), ((owner == k) & ~small, _joined))
+        if chosen.any()
+    ]
+    # By area, which the eye sees: a fine tree has more triangles in its twigs than in its leaves.
+    areas = mesh.areas
+    shares = np.array([float(areas[chosen].sum()) for chosen, _, _ in groups])
+    shares = np.maximum(shares / max(float(shares.sum()), 1e-30), _LEAST_SHARE)
     found: list[Surface] = []
-    for k in range(len(mesh.materials)):
-        mine = owner == k
-        for chosen, make in ((mine & small, _cards), (mine & ~small, _joined)):
-            count = int(chosen.sum())
-            if count:
-                room = max(int(most * count / len(triangles)), 1)
-                surface = make(vertices, triangles[chosen], part[chosen], room)
-                if len(surface[1]):
-                    found.append(Surface(*surface, k))
+    for (chosen, make, k), share in zip(groups, shares / shares.sum(), strict=True):
+        surface = make(vertices, triangles[chosen], part[chosen], max(int(most * share), 1))
+        if len(surface[1]):
+            found.append(Surface(*surface, k))
     return found
 
 
