@@ -155,7 +155,7 @@ def _field_table(field: dict[str, FieldScores]) -> Table:
         table.add_column(heading, justify="left" if not heading else "right")
     for name, score in field.items():
         figures = list(score.plain().values())[1:]
-        shown = [f"{figure:.4f}" if figure == figure else "-" for figure in figures]
+        shown = ["-" if figure is None else f"{figure:.4f}" for figure in figures]
         table.add_row(name, f"{score.pairs:,}", *shown)
     return table
 

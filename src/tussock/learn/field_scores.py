@@ -56,7 +56,8 @@ class FieldScores:
     intensity_rmse: float
 
     def plain(self) -> dict[str, Any]:
-        return asdict(self)
+        """As plain data, ready for JSON; None where nothing can be said."""
+        return {name: None if figure != figure else figure for name, figure in asdict(self).items()}
 
 
 def field_scores(real: MeasuredPulses, simulated: MeasuredPulses, *, angle_bin: float = ANGLE_BIN) -> FieldScores:

@@ -164,6 +164,29 @@ def test_learn_writes_volumes_and_their_picture(tussock, tmp_path) -> None:
     assert status == 0 and "chosen by held-out pulses" in out
 
 
+def test_learn_takes_several_recordings(tussock, scans, tmp_path) -> None:
+    """As one, from the files and from their folder; nothing is left beside the result."""
+    words = ["--voxel-m", "0.5", "--range-noise-m", "0.01", "--json"]
+    status, out, err = tussock("learn", "f0.npz", "f1.npz", "--out", "two.volumes", *words)
+    assert status == 0, err
+    said = json.loads(out)
+    frames = [load_frame(scans / f"f{k}.npz") for k in range(2)]
+    assert said["pulses"] == sum(frame.pulses for frame in frames)
+    assert said["range_noise_m"] == pytest.approx(0.01) and said["files"] == ["two.volumes"]
+    assert len(load_volumes(tmp_path / "two.volumes")) == said["volumes"]
+    assert not (tmp_path / "two.volumes.learning").exists()
+    for more, line in (
+        (["--partition", "growing"], "partition: must be voxels for a drive"),
+        (["--turns", "0"], "turns: goes with a single scan, not with a drive"),
+        (["--vehicle", "1,2"], "box: must be six numbers"),
+        (["--odometry", "--poses", "p.tum"], "odometry: give either --poses or --odometry"),
+        (["--range-noise-m", "-1"], "range noise: must be a standard deviation from 0 on"),
+    ):
+        status, _, err = tussock("learn", "f0.npz", "f1.npz", "--out", "x.volumes", *more)
+        assert status == 2 and line in err and "Traceback" not in err, err
+    assert not list(tmp_path.glob("x.volumes*"))
+
+
 def test_compare_two_scans(tussock, tmp_path) -> None:
     coarse = ["--angle-deg", "1", "--range-m", "0.5"]
     status, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--picture", "c.png")
@@ -173,6 +196,9 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
     whole = json.loads(out)
     assert 0 < whole["distance"] < 0.1
     assert abs(whole["hit_rate_difference"]) < 0.01 and len(whole["quantile_differences"]) == 5
+    field = whole["field"]
+    assert {"all", "0 to 10 m", "10 to 30 m", "30 m and further"} <= set(field) and whole["floor"] is None
+    assert field["all"]["drop_accuracy"] > 0.98 and field["all"]["depth_median_m"] < 0.5
     _, out, _ = tussock("compare", "f0.npz", "f0.npz", "--json")
     assert json.loads(out)["distance"] == pytest.approx(0, abs=1e-9)
     _, out, _ = tussock("compare", "f0.npz", "f1.npz", *coarse, "--json", "--box", "8,-5,0.2,10,5,2.6")
