@@ -10,6 +10,8 @@ import pytest
 from gappy_frames import gappy_frame
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
+from tussock.wire.captures.capture_writer import CaptureWriter, Flow
+from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.packets import EPOCH
 from tussock.wire.read_firings import read_firings
 from tussock.wire.recording import open_recording
@@ -77,6 +79,14 @@ def test_a_head_that_turns_the_other_way_counts_its_turns(tmp_path: Path) -> Non
     azimuths = np.concatenate([part.azimuths for part in pulses])
     apart = np.angle(np.exp(1j * (found.azimuths[: len(azimuths)] - azimuths)))
     assert np.rad2deg(np.abs(apart)).max() < 0.01
+    # Nor does it lose count where seven tenths of a revolution are missing.
+    data = read_datagrams(tmp_path / "run.pcap")
+    data = data.select(data.port == 2368)
+    kept = np.setdiff1d(np.arange(len(data)), np.arange(30, 83))
+    with (tmp_path / "less.pcap").open("wb") as file:
+        CaptureWriter(file).write(Flow(data.payloads()[kept], data.times[kept], 2368))
+    less = read_firings(tmp_path / "less.pcap", say=lambda note: None)
+    np.testing.assert_array_equal(less.turns.reshape(-1, 384), found.turns.reshape(-1, 384)[kept])
 
 
 def test_a_position_packet_has_its_stamp_before_the_sentence() -> None:
