@@ -250,6 +250,8 @@ def test_every_mistake_has_its_line(drive: Path, tmp_path: Path) -> None:
         learn_drive([capture], path_of(EPOCH), replace(OPTIONS, keep=tmp_path / "out.learning"))
     frame = scan(yard(), sensor, Pose.at(0, 0, 1.8))
     save_frame(frame.select(frame.hit), tmp_path / "hits.npz")
+    with pytest.raises(InputError, match=r"trajectory: hits\.npz is a frame of Tussock and has its own; leave it out"):
+        learn_drive([tmp_path / "hits.npz"], path_of(), OPTIONS)
     notes: list[str] = []
     learn_drive([tmp_path / "hits.npz"], None, OPTIONS, say=notes.append)
     assert any("pulses without return are not among those recorded" in note for note in notes)

@@ -93,8 +93,9 @@ def legs_of(path: Path, reading: Reading) -> Iterator[Leg]:
     elif is_log(path):
         yield from _log_legs(path, reading)
     else:
-        origin = reading.trajectory if path.suffix.lower() in (".las", ".laz") else None
-        yield Leg(path.name, load_pulses(path, reach=reading.reach, trajectory=origin, say=reading.say), placed=True)
+        # Poses say where points of a map were measured from; what has poses of its own refuses others.
+        pulses = load_pulses(path, reach=reading.reach, trajectory=reading.trajectory, say=reading.say)
+        yield Leg(path.name, pulses, placed=True)
 
 
 def _log_legs(path: Path, reading: Reading) -> Iterator[Leg]:
