@@ -12,11 +12,12 @@ woven into the outermost one. Here a kernel that another one calls is a *part*: 
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
+from llvmlite import ir
 from numba.core import compiler, compiler_machinery, registry, typed_passes, types
 from numba.core.codegen import JITCodeLibrary
 
@@ -26,7 +27,22 @@ _passes: Any = compiler.DefaultPassBuilder
 _register_pass: Any = compiler_machinery.register_pass
 
 
-class _PartLibrary(JITCodeLibrary):
+class _KernelLibrary(JITCodeLibrary):
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Say of every tuple that is handed over by address (`tussock.kernel_context`) that all of it is there.
+
+        Then the compiler may read a field before it knows whether it is wanted, and loops with branches become vector code.
+        """
+        for function in ir_module.functions:
+            for argument in () if function.is_declaration else function.args:
+                pointee = getattr(argument.type, "pointee", None)
+                if argument.name.startswith("arg.") and isinstance(pointee, (ir.LiteralStructType, ir.ArrayType)):
+                    argument.attributes.align = 8
+                    argument.attributes.dereferenceable = pointee.get_abi_size(self._codegen.target_data)
+        super().add_ir_module(ir_module)
+
+
+class _PartLibrary(_KernelLibrary):
     """The code of a part: not optimised, not linked to what it calls, not in memory to be run."""
 
     apart = False
@@ -61,7 +77,7 @@ class _PartLibrary(JITCodeLibrary):
                     waiting.append(further)
 
 
-class _WholeLibrary(JITCodeLibrary):
+class _WholeLibrary(_KernelLibrary):
     """The code of a whole: its own, and that of all parts which it needs, directly or not."""
 
     def add_linking_library(self, library: Any) -> None:
@@ -143,15 +159,30 @@ class _Name(compiler_machinery.LoweringPass):
         return True
 
 
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """The compiler makes millions of objects that stay until it is done: to look for garbage among them is in vain."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 200_000), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+class _SeldomCollecting:
+    """The compiler makes millions of objects that stay until it is done: to look for garbage among them is in vain.
+
+    Threads that ask for the same kernel at once wait for each other inside: the last one sets back what the first one found.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._before = threading.Lock(), 0, gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._before = gc.get_threshold()
+                gc.set_threshold(max(self._before[0], 200_000), *self._before[1:])
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                gc.set_threshold(*self._before)
+
+
+_seldom_collecting = _SeldomCollecting()
 
 
 class _Part(registry.CPUDispatcher):
@@ -174,7 +205,7 @@ class Kernel(registry.CPUDispatcher):
         self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _ApartCompiler if apart else _PartCompiler)
 
     def compile(self, sig: Any) -> Any:
-        with _seldom_collecting():
+        with _seldom_collecting:
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import operator
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -58,6 +60,15 @@ def test_a_part_has_no_machine_code_of_its_own(kernels):
     assert not part.library.get_pointer_to_function(part.fndesc.mangled_name)
     code = part.library.get_llvm_str()
     assert code.count("\ndefine ") == 1 and code.count("\ndeclare ") == 1, "itself, and the name of what it calls"
+
+
+def test_the_collector_is_as_it_was_after_threads_have_compiled_at_once(kernels):
+    before = gc.get_threshold()
+    rows = np.ones((2, 3), np.float32)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(kernels[0], rows, np.float32(1.0)) for _ in range(4)]:
+            assert (done.result() == 6.0).all()
+    assert gc.get_threshold() == before
 
 
 KINDS = (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, np.bool_)
