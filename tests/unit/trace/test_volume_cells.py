@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.kernels import kernel
 from tussock.scene.volumes import Volumes
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import ENTRY, EXIT, Cells, cell_keys, cells_of, grid_of, new_walk, next_cell, start_walk
@@ -19,7 +19,7 @@ from tussock.trace.volume_hits import gaussians_of, next_volume
 CELL = 0.1
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@kernel
 def crossed(cells: Any, model: int, origins: Any, directions: Any, end: float, found: Any) -> None:
     """The first cells on each ray, with entry and exit; −1 after the last."""
     walk = new_walk()
@@ -36,7 +36,7 @@ def crossed(cells: Any, model: int, origins: Any, directions: Any, end: float, f
             found[ray, k, 1], found[ray, k, 2] = walk.ray[ENTRY], walk.ray[EXIT]
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@kernel
 def volumes_met(tables: Any, model: int, origins: Any, directions: Any, end: float, found: Any) -> None:
     """The first volumes on each ray, with shell and range; −1 after the last."""
     walk = new_walk()
