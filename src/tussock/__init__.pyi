@@ -131,6 +131,7 @@ from tussock.scene.material import Material as Material
 from tussock.scene.mesh import Mesh as Mesh
 from tussock.scene.placements import Placements as Placements
 from tussock.scene.primitives import box as box
+from tussock.scene.primitives import card as card
 from tussock.scene.primitives import cylinder as cylinder
 from tussock.scene.primitives import plane as plane
 from tussock.scene.primitives import sphere as sphere

@@ -29,8 +29,9 @@ from tussock.kernel_cache import keep_compiled
 from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
-    "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "float32_at", "float32_view", "float64_view", "from_library",
-    "inline_kernel", "kernel", "kernel_like", "loop_kernel", "source_stamp", "taken", "uint32_at", "uint32_view", "uint64_at",
+    "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "float32_at", "float32_rows", "float32_view",
+    "float64_view", "from_library", "inline_kernel", "int32_view", "int64_view", "kernel", "kernel_like", "loop_kernel",
+    "source_stamp", "taken", "uint8_at", "uint16_view", "uint32_at", "uint32_view", "uint64_at", "uint64_view",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -115,6 +116,10 @@ def from_library(library: Any, name: str, addresses: int) -> Any:
 @cache
 def callback_address(function: Callable[[Any], None]) -> int:
     """Where the machine code of a function of one address is, for a library to call; compiled once, and cached."""
+    if INTERPRETED:
+        called = ctypes.CFUNCTYPE(None, ctypes.c_uint64)(lambda address: function(np.uint64(address)))
+        _called.append(called)
+        return int(ctypes.cast(called, ctypes.c_void_p).value or 0)
     options = {"nopython": True, "error_model": "numpy", "_nrt": False}
     compiler: Any = WholeCompiler
     made: Any = CFunc(function, ((types.uint64,), types.void), {}, options, compiler)
@@ -213,10 +218,18 @@ def _loader(kind: Any, plain: Any) -> Any:
     return load
 
 
-def _viewer(kind: Any) -> Any:
-    """A function of kernels that gives the ``count`` numbers of a type from an address on as an array."""
+def _viewer(kind: Any, plain: Any, width: int = 0) -> Any:
+    """A function of kernels that gives the ``count`` numbers of a type from an address on as an array.
 
-    whole: Any = types.Array(kind, 1, "C")
+    With a ``width`` it gives ``count`` rows of so many.
+    """
+    if INTERPRETED:
+        shape = (width,) if width else ()
+        return lambda address, count: np.ctypeslib.as_array(
+            (plain * (int(count) * max(width, 1))).from_address(int(address))
+        ).reshape(int(count), *shape)  # fmt: skip
+
+    whole: Any = types.Array(kind, 2 if width else 1, "C")
 
     @intrinsic
     def view(typing_context: Any, address: Any, count: Any) -> Any:
@@ -224,8 +237,12 @@ def _viewer(kind: Any) -> Any:
             array = context.make_array(whole)(context, builder)
             size = context.get_constant(types.intp, kind.bitwidth // 8)
             data = builder.inttoptr(args[0], context.get_data_type(kind).as_pointer())
+            shape, strides = [args[1]], [size]
+            if width:
+                shape += [context.get_constant(types.intp, width)]
+                strides = [context.get_constant(types.intp, width * kind.bitwidth // 8), size]
             fill: Any = arrayobj.populate_array
-            fill(array, data=data, shape=[args[1]], strides=[size], itemsize=size, meminfo=None)
+            fill(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
             return array._getvalue()
 
         return whole(types.uint64, types.intp), generate
@@ -234,11 +251,18 @@ def _viewer(kind: Any) -> Any:
 
 
 float32_at: Any = _loader(types.float32, ctypes.c_float)
+uint8_at: Any = _loader(types.uint8, ctypes.c_uint8)
 uint32_at: Any = _loader(types.uint32, ctypes.c_uint32)
 uint64_at: Any = _loader(types.uint64, ctypes.c_uint64)
-float32_view: Any = _viewer(types.float32)
-float64_view: Any = _viewer(types.float64)
-uint32_view: Any = _viewer(types.uint32)
+float32_view: Any = _viewer(types.float32, ctypes.c_float)
+float64_view: Any = _viewer(types.float64, ctypes.c_double)
+uint16_view: Any = _viewer(types.uint16, ctypes.c_uint16)
+uint32_view: Any = _viewer(types.uint32, ctypes.c_uint32)
+uint64_view: Any = _viewer(types.uint64, ctypes.c_uint64)
+int32_view: Any = _viewer(types.int32, ctypes.c_int32)
+int64_view: Any = _viewer(types.int64, ctypes.c_int64)
+float32_rows: Any = _viewer(types.float32, ctypes.c_float, 12)
+"""rows of twelve"""
 
 
 def _without_count(context: Any, builder: Any, kind: Any, value: Any) -> Any:

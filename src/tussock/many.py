@@ -19,7 +19,7 @@ from tussock.randomness import chances_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 from tussock.signal.range_noise import biases_of
-from tussock.simulate import add_speeds, checked_on, frame_meta, pose_table, prepare, refuse_wind, scan
+from tussock.simulate import add_speeds, checked_on, frame_meta, pose_table, prepare, refuse_callbacks, scan
 from tussock.trace.world import World
 
 __all__ = ["ManyFrames", "scan_many"]
@@ -95,7 +95,7 @@ def scan_many(
         raise InputError.of("seeds", f"must be as many as the poses, {len(poses)}", len(numbers))
     poses = tuple(poses)
     if checked_on(on) == "gpu":
-        refuse_wind(world)
+        refuse_callbacks(world)
         return _on_gpu(world, sensor, poses, numbers, frame, keep_misses)
     frames = [
         scan(world, sensor, pose, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)

@@ -93,7 +93,7 @@ def scan(
     seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
     if on == "gpu":
-        refuse_wind(world)
+        refuse_callbacks(world)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -184,10 +184,14 @@ def checked_on(on: str) -> str:
     return on
 
 
-def refuse_wind(world: World) -> None:
-    """Plants sway in Embree's callbacks, which a graphics processor has not got."""
+def refuse_callbacks(world: World) -> None:
+    """Plants sway and textures are cut out in Embree's callbacks, which a graphics processor has not got."""
     if world.sways:
         raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
+    if world.cut_out:
+        raise InputError(
+            "texture: see-through parts are not cut out on='gpu' yet; scan on='cpu', or give the material opacity_cutoff = 0"
+        )
 
 
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:

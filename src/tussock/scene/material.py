@@ -7,6 +7,7 @@ over the wavelengths.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -64,6 +65,8 @@ class Material(Settings):
     """linear RGB for pictures, 0 to 1"""
     texture: TextureField | None = None
     """a picture instead of the colour, where the mesh has texture coordinates"""
+    opacity_cutoff: Fraction = 0.5
+    """where the texture is less opaque than this, there is no surface: cut out for every ray; 0: nothing is cut out"""
     translucency: Fraction = 0.0
     """share of the colour that thin leaves also have in light from behind; for pictures"""
     variation: Fraction = 0.0
@@ -97,6 +100,14 @@ class Material(Settings):
         if len({band.wavelength_nm for band in self.spectrum} | {_AT_NM}) <= len(self.spectrum):
             raise ValueError(f"spectrum of {self.name!r}: each wavelength once, and 905 nm is what the factors are of")
         return self
+
+    @property
+    def least_opaque(self) -> int:
+        """the texture's opacities (0 to 255) below this are cut out; 0 where nothing is"""
+        if self.texture is None:
+            return 0
+        least = math.ceil(self.opacity_cutoff * 255.0 - 1e-6)
+        return least if self.texture.least_opacity < least else 0
 
     def at(self, wavelength_nm: float) -> Material:
         """The material as light of a wavelength meets it; never more than all of the light."""

@@ -1,4 +1,4 @@
-"""Plain shapes: box, plane, ground, sphere, cylinder.
+"""Plain shapes: box, plane, ground, sphere, cylinder, card.
 
 Each is centred on its own origin, z up, with triangles counter-clockwise seen from outside; a plane and a
 ground face up. Curved shapes are inscribed: their vertices lie on the true surface, their triangles up to
@@ -17,7 +17,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.sizes import between, positive, whole
 
-__all__ = ["box", "cylinder", "ground", "plane", "sphere"]
+__all__ = ["box", "card", "cylinder", "ground", "plane", "sphere"]
 
 HeightFunction = Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
 
@@ -50,6 +50,35 @@ def plane(size: ArrayLike = (1.0, 1.0), *, material: Material = _DEFAULT) -> Mes
     400.0
     """
     return ground(size, cells=(1, 1), material=material)
+
+
+def card(size: ArrayLike = (1.0, 1.0), *, crossed: int = 1, material: Material = _DEFAULT) -> Mesh:
+    """An upright picture of ``size`` (width, height) [m] that stands on z = 0, along x and facing −y: two triangles.
+
+    The material's texture fills it, and what is see-through in it is cut out. ``crossed`` such pictures stand in each other,
+    turned evenly about z, as plants are often made.
+
+    >>> leaf = np.full((4, 4, 4), 255, np.uint8)
+    >>> leaf[0, :, 3] = 0  # nothing at the top
+    >>> plant = tussock.card((0.2, 0.4), material=tussock.Material(texture=tussock.Texture(leaf)))
+    """
+    sizes = np.asarray(size, float)
+    if sizes.shape != (2,):
+        raise InputError.of("card size", "must be two numbers [m]", sizes.tolist())
+    width, height = positive("card width", sizes[0]), positive("card height", sizes[1])
+    turns = np.pi * np.arange(between("card crossed", whole("card crossed", crossed, 1), 1, 64)) / crossed
+    across = np.array([-0.5, 0.5, 0.5, -0.5]) * width
+    corners = np.stack(
+        [
+            np.outer(np.cos(turns), across),
+            np.outer(np.sin(turns), across),
+            np.tile([0, 0, height, height], (crossed, 1)),
+        ],
+        -1,
+    )
+    quads = np.arange(4 * crossed).reshape(-1, 4)
+    uv = np.tile([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], (crossed, 1))
+    return Mesh.of(corners.reshape(-1, 3), _halved(quads), (material,), uv=uv)
 
 
 def ground(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,10 +88,15 @@ class Texture:
         Image.fromarray(self.pixels).save(file, "PNG")
         return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
+    @cached_property
+    def least_opacity(self) -> int:
+        """opacity of its most see-through pixel, 0 to 255"""
+        return int(self.pixels[..., 3].min())
+
     @property
     def cut_out(self) -> bool:
         """Whether parts of it are more see-through than not."""
-        return bool((self.pixels[..., 3] < 128).any())
+        return self.least_opacity < 128
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Texture) and self._digest == other._digest

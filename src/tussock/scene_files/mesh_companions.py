@@ -20,7 +20,7 @@ from tussock.limits import read_bytes
 from tussock.reach import Reach
 from tussock.scene.pictures import open_picture
 
-__all__ = ["Companions", "gltf_header"]
+__all__ = ["Companions", "gltf_header", "opacity_pictures"]
 
 _OPTION = re.compile(r"-[A-Za-z]\w*(?:\s+(?:[-+.\d][-+.\deE]*|on|off|[rgbmlz])(?=\s))*\s+")
 _PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".tga", ".webp", ".ppm")
@@ -108,9 +108,33 @@ def _named_textures(path: Path, companions: Companions) -> list[tuple[str, str]]
             file = companions.find(library)
             if file is not None:
                 lines = companions.get(library).decode("utf-8", "replace")
-                maps = re.findall(r"^[ \t]*map_kd[ \t]+(.+?)[ \t]*$", lines, re.MULTILINE | re.IGNORECASE)
+                maps = re.findall(r"^[ \t]*map_(?:kd|d)[ \t]+(.+?)[ \t]*$", lines, re.MULTILINE | re.IGNORECASE)
                 named += [(library, name) for name in maps]
     return named
+
+
+def opacity_pictures(path: Path, companions: Companions) -> dict[str, Any]:
+    """Pictures of Pillow that the MTL files of an OBJ name as the opacity of materials (map_d), by material."""
+    found: dict[str, Any] = {}
+    if path.suffix.lower() != ".obj":
+        return found
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for library in re.findall(r"^mtllib[ \t]+(.+?)[ \t]*$", text, re.MULTILINE):
+        if companions.find(library) is None:
+            continue
+        name = ""
+        for line in companions.get(library).decode("utf-8", "replace").splitlines():
+            word, _, rest = line.strip().partition(" ")
+            if word.lower() == "newmtl":
+                name = rest.strip()
+            elif word.lower() == "map_d":
+                file = companions.find(rest)
+                assert file is not None  # it was looked for before
+                try:
+                    found[name] = open_picture(file)
+                except InputError as error:
+                    raise error.within(file) from None
+    return found
 
 
 def gltf_header(path: Path) -> dict[str, Any]:

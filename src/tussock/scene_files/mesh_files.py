@@ -12,6 +12,9 @@ has Tussock's default reflectance. A PLY or STL coloured face by face gets one m
 with more, or with coloured vertices, one of their mean colour. Pictures see the base colour texture itself, where
 the mesh has texture coordinates; a texture that is missing or cannot be read is an error. An OBJ whose MTL file is
 missing loses the names of its materials.
+
+What a texture leaves out is cut out of the surface: glTF's alphaMode MASK at its cutoff, BLEND at 0.5 unless the
+material's ``extras`` say another ``opacity_cutoff``; of an OBJ the opacity of map_d, else that of map_Kd itself, at 0.5.
 """
 
 from __future__ import annotations
@@ -33,10 +36,19 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.pictures import check_picture
 from tussock.scene.texture import Texture
 from tussock.scene_files.material_names import MaterialNames
-from tussock.scene_files.mesh_companions import Companions, gltf_header
+from tussock.scene_files.mesh_companions import Companions, gltf_header, opacity_pictures
 from tussock.scene_files.mesh_ply import is_tussock_ply, load_ply, save_ply
 
-__all__ = ["MESH_SUFFIXES", "load_mesh", "material_of_color", "mean_color", "save_mesh", "tinted"]
+__all__ = [
+    "MESH_SUFFIXES",
+    "gltf_cutoff",
+    "load_mesh",
+    "material_of_color",
+    "mean_color",
+    "save_mesh",
+    "tinted",
+    "with_opacity",
+]
 
 MESH_SUFFIXES = (".glb", ".gltf", ".obj", ".ply", ".stl")
 
@@ -112,7 +124,7 @@ def _parts(path: Path, reach: Reach | None) -> Iterator[tuple[Mesh, NDArray[np.f
         scene: Any = trimesh.load_scene(str(path), process=False, resolver=resolver)
         if companions.refused is not None:
             raise companions.refused
-        extras = _gltf_materials(path)
+        extras, opacities = _gltf_materials(path), opacity_pictures(path, companions)
         shapes: dict[str, Mesh] = {}
         names = MaterialNames()
         for node in scene.graph.nodes_geometry:
@@ -123,7 +135,7 @@ def _parts(path: Path, reach: Reach | None) -> Iterator[tuple[Mesh, NDArray[np.f
             _refuse_missing_rows(geometry.metadata.get("_ply_raw", {}))
             if name not in shapes:
                 _check_texture(geometry, extras, companions, path)
-                shapes[name] = _converted(geometry, extras, names)
+                shapes[name] = _converted(geometry, extras, opacities, names)
             yield shapes[name], np.asarray(transform, float)
 
 
@@ -169,7 +181,7 @@ def _check_texture(geometry: Any, gltf: dict[str, Any], companions: Companions, 
         )  # fmt: skip
 
 
-def _converted(geometry: Any, gltf: dict[str, Any], names: MaterialNames) -> Mesh:
+def _converted(geometry: Any, gltf: dict[str, Any], opacities: dict[str, Any], names: MaterialNames) -> Mesh:
     visual = geometry.visual
     chosen = None
     if visual is not None and visual.defined and visual.kind == "face":
@@ -184,19 +196,20 @@ def _converted(geometry: Any, gltf: dict[str, Any], names: MaterialNames) -> Mes
         mean = np.asarray(visual.vertex_colors)[:, :3].mean(0)
         materials = (names.named(material_of_color("vertex-colors", linear_of_srgb(mean / 255))),)
     else:
-        materials = (names.named(_of_visual(getattr(visual, "material", None), gltf)),)
+        materials = (names.named(_of_visual(getattr(visual, "material", None), gltf, opacities)),)
     one = chosen is None or len(materials) == 1
     uv = getattr(visual, "uv", None) if any(material.texture for material in materials) else None
     return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv)
 
 
-def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
+def _of_visual(material: Any, gltf: dict[str, Any], opacities: dict[str, Any]) -> Material:
     """Our material for trimesh's: MTL's diffuse colour, or glTF's base colour, with its texture."""
     name = getattr(material, "name", None) or "default"
     if material is None or (name == "material_0" and not gltf):
         return Material()  # trimesh's own stand-in for "none given"
-    entry = gltf.get(name)
+    entry, alpha, cutoff = gltf.get(name), 1.0, None
     if entry is not None:
+        alpha, cutoff = gltf_cutoff(entry)
         factor = entry.get("pbrMetallicRoughness", {}).get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
         linear = np.clip(np.asarray(factor, float)[:3], 0, 1)
         picture = getattr(material, "baseColorTexture", None)
@@ -208,6 +221,7 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         picture = material.baseColorTexture
         if picture is not None and (material.alphaMode or "OPAQUE") == "OPAQUE":
             picture = picture.convert("RGB")
+        cutoff = getattr(material, "alphaCutoff", None)
     else:
         # MTL does not say whether Kd is linear; the programs that write it mostly mean it so.
         diffuse = getattr(material, "diffuse", None)
@@ -215,31 +229,68 @@ def _of_visual(material: Any, gltf: dict[str, Any]) -> Material:
         exact = np.asarray(getattr(material, "kwargs", {}).get("kd", ()), float)  # before trimesh rounds it
         linear = np.clip(exact, 0, 1) if exact.shape == (3,) else linear
         picture = getattr(material, "image", None)
+        if name in opacities:
+            picture = with_opacity(picture, opacities[name])
     texture = None
     if picture is not None:
-        texture = tinted(picture, linear)
+        texture = tinted(picture, linear, alpha)
         linear = linear * mean_color(picture)
     extras = entry.get("extras") if entry is not None else None
     given = extras if isinstance(extras, dict) else {}
     reflectance = given.get("lidar_reflectance", given.get("reflectance"))
-    return material_of_color(name, linear, reflectance, texture)
+    return material_of_color(name, linear, reflectance, texture, cutoff)
+
+
+def gltf_cutoff(entry: dict[str, Any]) -> tuple[float, Any]:
+    """What the texture's opacity is multiplied with, and where it is cut off; for a glTF material as it stands there."""
+    extras = entry.get("extras")
+    said = extras.get("opacity_cutoff") if isinstance(extras, dict) else None
+    if entry.get("alphaMode") != "MASK":
+        return 1.0, said
+    factor = entry.get("pbrMetallicRoughness", {}).get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+    alpha = float(np.clip(factor[3], 0.0, 1.0)) if len(factor) > 3 else 1.0
+    return alpha, entry.get("alphaCutoff", 0.5) if said is None else said
 
 
 def material_of_color(
-    name: str, linear: NDArray[np.float64], reflectance: Any = None, texture: Texture | None = None
+    name: str, linear: NDArray[np.float64], reflectance: Any = None, texture: Texture | None = None, cutoff: Any = None
 ) -> Material:
+    """A material by its linear colour; ``cutoff`` is that of the texture's opacity, None for the usual one."""
     if reflectance is None:
         reflectance = float(np.clip(linear @ (0.2126, 0.7152, 0.0722), 0, 1))
     color = tuple(float(c) for c in np.clip(linear, 0, 1))
     given = {"name": name, "reflectance": reflectance, "color": color}
     if texture is not None:
         given["texture"] = texture
+        if cutoff is not None:
+            given["opacity_cutoff"] = cutoff
     return Material.parse(given, f"material {name!r}")
 
 
-def tinted(picture: Any, linear: NDArray[np.float64]) -> Texture:
-    """The texture times the material's own colour, which mostly is white."""
+def with_opacity(picture: Any | None, opacity: Any) -> Any:
+    """A picture of Pillow with the opacity of another one: its own opacity, or else its brightness."""
+    from PIL import Image
+
+    whole = opacity.convert("RGBA")
+    alpha = whole.getchannel("A")
+    if alpha.getextrema() == (255, 255):
+        alpha = whole.convert("L")
+    if picture is None:
+        picture = Image.new("RGB", alpha.size, "white")
+    joined = picture.convert("RGB")
+    if joined.size != alpha.size:
+        joined = joined.resize(alpha.size, Image.Resampling.NEAREST)
+    joined.putalpha(alpha)
+    return joined
+
+
+def tinted(picture: Any, linear: NDArray[np.float64], alpha: float = 1.0) -> Texture:
+    """The texture times the material's own colour and opacity, which mostly are white and 1."""
     texture = Texture.of_image(picture)
+    if alpha < 1.0:
+        pixels = texture.pixels.copy()
+        pixels[..., 3] = np.round(alpha * pixels[..., 3])
+        texture = Texture(pixels)
     if np.allclose(linear, 1.0, atol=1e-3):
         return texture
     pixels = texture.pixels.copy()

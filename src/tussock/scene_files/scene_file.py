@@ -8,7 +8,7 @@
     [[objects]]
     name = "house"
     label = "building"
-    box = {size_m = [8, 6, 5]}    # or mesh, terrain, ground, plane, sphere, cylinder, grow, like, volumes
+    box = {size_m = [8, 6, 5]}    # or mesh, terrain, ground, plane, card, sphere, cylinder, grow, like, volumes
     material = "wall"
     position_m = [0, 12, 2.5]
     yaw_deg = 30
@@ -88,7 +88,7 @@ from tussock.scene_files.exchange.usd_read import USD_SUFFIXES, load_usd
 from tussock.scene_files.ground import PopulateTable, TerrainShape
 from tussock.scene_files.mesh_files import MESH_SUFFIXES, load_mesh
 from tussock.scene_files.places import FormsTable, MotionTable, PlacementTable, placements_of
-from tussock.scene_files.shapes import BoxShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
+from tussock.scene_files.shapes import BoxShape, CardShape, CylinderShape, GroundShape, Grown, PlaneShape, SphereShape
 from tussock.scene_files.volume_file import load_volumes
 from tussock.settings import Settings, read_toml
 
@@ -98,7 +98,7 @@ _BARE_MESHES = tuple(suffix for suffix in MESH_SUFFIXES if suffix not in GLTF_SU
 SCENE_SUFFIXES = (".toml", *USD_SUFFIXES, *GLTF_SUFFIXES, *_BARE_MESHES)
 """of the files that hold a scene"""
 
-_SHAPES = ("mesh", "terrain", "ground", "plane", "box", "sphere", "cylinder", "grow", "like", "volumes")
+_SHAPES = ("mesh", "terrain", "ground", "plane", "card", "box", "sphere", "cylinder", "grow", "like", "volumes")
 Grounds = dict[str, tuple[Ground, tuple[float, float], tuple[float, float]]]
 """what can be populated, by the object's name, with its size and its middle [m]"""
 _SINGLE = ("position_m", "yaw_deg", "rotation_deg", "scale")
@@ -121,6 +121,7 @@ class ObjectTable(Settings):
     terrain: TerrainShape | None = None
     ground: GroundShape | None = None
     plane: PlaneShape | None = None
+    card: CardShape | None = None
     box: BoxShape | None = None
     sphere: SphereShape | None = None
     cylinder: CylinderShape | None = None

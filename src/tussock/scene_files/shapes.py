@@ -26,11 +26,12 @@ from tussock.plants.tree import tree
 from tussock.quantities import Pair, Triple
 from tussock.reach import Reach
 from tussock.scene.mesh import Mesh
-from tussock.scene.primitives import box, cylinder, ground, plane, sphere
+from tussock.scene.primitives import box, card, cylinder, ground, plane, sphere
 from tussock.settings import Settings
 
 __all__ = [
     "BoxShape",
+    "CardShape",
     "ConiferShape",
     "CylinderShape",
     "GrassShape",
@@ -77,6 +78,14 @@ class PlaneShape(Shape):
 
     make = staticmethod(plane)
     size_m: Pair
+
+
+class CardShape(Shape):
+    """``card = {size_m = [width, height]}``: an upright picture of the object's material, or several ``crossed``."""
+
+    make = staticmethod(card)
+    size_m: Pair
+    crossed: int = 1
 
 
 class SphereShape(Shape):

@@ -4,9 +4,10 @@ The library inside the ``embreex`` wheel is loaded; the environment variable ``T
 one, and a system library is the last resort. Devices, scenes and geometries are Python objects that release
 what they hold; every Embree error becomes a `TraceError` with Embree's own text.
 
-Which of two triangles a ray meets that passes within a rounding error of both depends on the instructions that Embree
-uses: the best that the processor has (``native``), unless the environment variable ``TUSSOCK_ISA`` pins others, such as
-``avx2``, which every x86 processor since 2015 has.
+Embree's numbers depend on the instructions that it uses: the best that the processor has (``native``), unless the
+environment variable ``TUSSOCK_ISA`` pins others, such as ``avx2``, which every x86 processor since 2015 has. Ours do not:
+it is handed triangles with margins, and what is met is decided by arithmetic of our own (`tussock.trace.exact`). What is
+left to Embree is which of two surfaces is nearer that are as far as each other, to seven digits.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rtcReleaseGeometry": (None, [_pointer]),
     "rtcCommitGeometry": (None, [_pointer]),
     "rtcSetGeometryMask": (None, [_pointer, _uint]),
+    "rtcSetGeometryEnableFilterFunctionFromArguments": (None, [_pointer, ctypes.c_bool]),
     "rtcSetGeometryTimeStepCount": (None, [_pointer, _uint]),
     "rtcSetGeometryInstancedScene": (None, [_pointer, _pointer]),
     "rtcSetGeometryUserPrimitiveCount": (None, [_pointer, _uint]),
@@ -227,8 +229,6 @@ class Geometry:
     def __init__(self, device: Device, kind: GeometryType) -> None:
         self._device, self._lib = device, library()
         self._kept: list[Any] = []  # buffers and scenes that Embree reads for as long as it lives
-        self.addresses: dict[BufferType, int] = {}
-        """where Embree's own buffers lie in memory, for as long as the geometry lives"""
         self.handle: int | None = self._lib.rtcNewGeometry(device._handle, int(kind))
         device.check("creating a geometry")
 
@@ -239,7 +239,6 @@ class Geometry:
         target = self._lib.rtcSetNewGeometryBuffer(self.handle, int(kind), 0, int(form), stride, len(data))
         self._device.check("reserving a geometry buffer")
         ctypes.memmove(target, data.ctypes.data, data.nbytes)
-        self.addresses[kind] = int(target)
 
     def share(self, kind: BufferType, data: NDArray[Any], form: Format, *, slot: int = 0) -> None:
         """Let Embree read an array (n, …) in place; it is kept alive with the geometry."""
@@ -256,6 +255,10 @@ class Geometry:
         self.copy_in(BufferType.VERTEX, vertices, Format.FLOAT3)
         self.copy_in(BufferType.INDEX, triangles, Format.UINT3)
         return self
+
+    def loose(self, corners: NDArray[np.float32]) -> Geometry:
+        """Triangles that share no corners, shape (3 m, 3)."""
+        return self.triangles(corners, np.arange(len(corners), dtype=np.uint32).reshape(-1, 3))
 
     def instances(self, scene: RawScene, transforms: NDArray[np.float32]) -> Geometry:
         """Copies of ``scene``; ``transforms`` are column-major 3×4, shape (time steps, n, 12)."""
@@ -284,6 +287,11 @@ class Geometry:
     def mask(self, bits: int) -> Geometry:
         """A ray sees this geometry if it shares a bit with it."""
         self._lib.rtcSetGeometryMask(self.handle, bits)
+        return self
+
+    def asking(self, wanted: bool = True) -> Geometry:
+        """Let Embree ask the filter of a query at every hit on this geometry."""
+        self._lib.rtcSetGeometryEnableFilterFunctionFromArguments(self.handle, wanted)
         return self
 
     def commit(self) -> Geometry:

@@ -57,6 +57,10 @@ class HitTables(NamedTuple):
     """label of what the air sends back, by its kind, shape (4,)"""
     sway: Swaying
     """what the wind moves"""
+    uv: NDArray[np.uint64]
+    """addresses of the texture coordinates of geometries that have cut-outs, 0 for others"""
+    known: NDArray[np.uint64]
+    """addresses of what `tussock.trace.exact.true_hits` reads of these tables"""
 
 
 @inline_kernel

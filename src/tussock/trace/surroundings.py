@@ -13,12 +13,26 @@ import numpy as np
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.randomness import Chance
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.packets import NOTHING, Packet, hit_at, intersect, occluded, ray_at, resolve, set_hit
+from tussock.trace.packets import (
+    NOTHING,
+    Packet,
+    begin_again,
+    hit_at,
+    intersect,
+    intersect_again,
+    let_cut_out,
+    occluded,
+    ray_at,
+    resolve,
+    resolve_again,
+    set_hit,
+)  # fmt: skip
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
 __all__ = [
     "Surroundings",
+    "find_again",
     "find_surfaces",
     "held_noise",
     "meet_volume",
@@ -45,6 +59,7 @@ class Surroundings(NamedTuple):
 @inline_kernel
 def find_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use: how far it is, and nothing else."""
+    let_cut_out(around.tables, packet)
     intersect(around.standing, packet, around.moment)
     if around.moving != 0:
         intersect(around.moving, packet, around.moment)
@@ -54,7 +69,19 @@ def find_surfaces(around: Surroundings, packet: Packet) -> None:
 def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
     find_surfaces(around, packet)
-    resolve(around.tables, packet)
+    # What sways is met in packets only: among it, margins count as met.
+    if resolve(around.tables, packet) > 0 and around.moment == 0:
+        find_again(around, packet)
+
+
+@loop_kernel
+def find_again(around: Surroundings, packet: Packet) -> None:
+    """Trace the lanes again that met no more than the margin of a triangle, past all such."""
+    begin_again(around.tables, packet)
+    intersect_again(around.standing, packet)
+    if around.moving != 0:
+        intersect_again(around.moving, packet)
+    resolve_again(around.tables, packet)
 
 
 @inline_kernel
@@ -66,6 +93,7 @@ def trace_sub_ray(around: Surroundings, packet: Packet, first: int, k: int) -> N
 @inline_kernel
 def stop_light(around: Surroundings, packet: Packet) -> None:
     """Which lanes in use have anything in their way: see `was_stopped`."""
+    let_cut_out(around.tables, packet)
     occluded(around.standing, packet, around.moment)
     if around.moving != 0:
         occluded(around.moving, packet, around.moment)

@@ -11,13 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.scene.mesh import Mesh
-from tussock.scene.scene import SceneObject
+from tussock.errors import InputError
+from tussock.scene.mesh import FARTHEST, Mesh
+from tussock.scene.scene import Scene, SceneObject
 from tussock.trace.embree import MAX_TIME_STEPS
 
-__all__ = ["column_major", "near_zero", "shape_middle", "shared_vertices", "standing_transforms", "time_steps"]
+__all__ = [
+    "column_major",
+    "near_zero",
+    "origin_of",
+    "shape_middle",
+    "shared_vertices",
+    "standing_transforms",
+    "time_steps",
+]
 
 _FAR_FROM_ZERO = 100.0  # [m] up to here single precision has steps of 4 µm at most
+_ONE_PLACE = 1e6
+"""[m] from the tracer's zero, where single precision has steps of 6 cm: what stands further off is elsewhere"""
 _PATH_TOLERANCE = 1e-4  # [m] how far the time steps of a moving object may leave its path
 
 
@@ -25,6 +36,26 @@ def near_zero(bounds: NDArray[Any]) -> NDArray[np.float64]:
     """What to take off coordinates within ``bounds`` (2, 3) [m]: whole metres, 0 along axes that are near zero."""
     middle = bounds.astype(np.float64).mean(0)
     return np.where(np.abs(middle) > _FAR_FROM_ZERO, np.round(middle), 0.0)
+
+
+def origin_of(scene: Scene) -> NDArray[np.float64]:
+    """Where the tracer's zero is [m], shape (3,): in the middle of the scene, which must be one place."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        boxes = scene.boxes
+    far = ~(np.abs(boxes) <= FARTHEST).all((1, 2))  # NaN is far too
+    if far.any():
+        bad = int(np.argmax(far))
+        worst = boxes[bad].ravel()[np.argmax(np.nan_to_num(np.abs(boxes[bad]).ravel(), nan=np.inf))]
+        name, rule = scene.everything[bad].name, f"must lie within {FARTHEST:g} m of zero"
+        raise InputError.of(f"object {name!r}", rule, f"{worst:g} m", "give it a smaller scale or a nearer place")
+    origin = near_zero(np.stack([boxes[:, 0].min(0), boxes[:, 1].max(0)]))
+    away = np.abs(boxes.mean(1) - origin).max(1)
+    if away.max() > _ONE_PLACE:
+        name = scene.everything[int(np.argmax(away))].name
+        rule = f"must lie within {_ONE_PLACE:g} m of the middle of the scene"
+        remedy = "bring all objects into the same coordinates"
+        raise InputError.of(f"object {name!r}", rule, f"{away.max():.0f} m", remedy)
+    return origin
 
 
 def shape_middle(mesh: Mesh) -> NDArray[np.float64]:

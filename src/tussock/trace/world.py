@@ -26,13 +26,17 @@ from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
 from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
-from tussock.scene.mesh import FARTHEST, Mesh
+from tussock.scene.mesh import Mesh
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.scene.wet import wetted
 from tussock.scene.wind import Wind
 from tussock.shown import Shown
 from tussock.threads import resolve_threads, run_on_threads
-from tussock.trace.embree import BufferType, Device, Geometry, GeometryType, RawScene
+from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
+from tussock.trace.exact.cut_outs import CutOuts
+from tussock.trace.exact.kept_triangles import KeptTriangles
+from tussock.trace.exact.margins import least_scales, margin_of, with_margin
+from tussock.trace.exact.true_hits import Filtered, known_to_filters
 from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
@@ -41,16 +45,12 @@ from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
 from tussock.trace.sway import LAID, Swaying, fill_tips, no_sway
 from tussock.trace.sway_geometry import swaying_geometry
-from tussock.trace.transforms import near_zero, shape_middle, shared_vertices, standing_transforms, time_steps
-from tussock.trace.triangles import Triangles
+from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, standing_transforms, time_steps
 from tussock.trace.watertight import needs_to_be_tight
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 
 SEEN_BY_ALL = 0xFFFFFFFF
-_ONE_PLACE = 1e6
-"""[m] from the tracer's zero, where single precision has steps of 6 cm: what stands further off is elsewhere"""
-_TWICE_UP_TO = 2_000_000  # triangles of a shape whose corners are kept a second time, 36 bytes each
 _COMPACT_FROM = 5_000_000
 """triangles in one hierarchy from which Embree's compact form is used: a third less memory, built in half the time"""
 _TIP_STEP = 0.02
@@ -97,13 +97,14 @@ class World(Shown):
         self.wind = scene.wind
         self.triangles = scene.triangles
         self.placements = scene.placement_count
-        self.origin = _origin_of(scene)
+        self.origin = origin_of(scene)
         """[m] world coordinates of the tracer's zero, shape (3,)"""
 
         self._standing = [thing for thing in self.objects if thing.motion is None]
         self._movers = [thing for thing in self.objects if thing.motion is not None]
         self._check_trails()
         self._numbers = MaterialNumbers(self.objects, self.placed_volumes)
+        self._cut_outs = CutOuts(self._numbers.materials)
         self._optics: dict[float, NDArray[np.float32]] = {}
         self.materials = self._numbers.materials
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *self._movers, *self.placed_volumes]
@@ -113,8 +114,6 @@ class World(Shown):
 
         self._shapes: dict[int, RawScene] = {}
         self._swaying = {one.number: one.copies for one in in_wind(self.wind, self._standing, self.origin)}
-        self._meshes: dict[int, Geometry] = {}
-        """the triangles of shared shapes by the id of the mesh, of baked ones by minus the object's"""
         self._sway = self._swaying_tables()
         self._handed: dict[int, NDArray[np.float32]] = {}
         """transforms of copies as Embree reads them, by geometry"""
@@ -122,8 +121,10 @@ class World(Shown):
         """and as they were before any was laid down"""
         self.laid_by: object | None = None
         """who lays plants down at present"""
-        self._corners: dict[int, NDArray[np.float32]] = {}
-        """their corners, by the same keys, shape (m, 3, 3)"""
+        self._kept = KeptTriangles()
+        """as they are, without margins: of shared shapes by the id of the mesh, of baked ones by minus the object's"""
+        self._largest = float(np.abs(scene.boxes - self.origin).max())
+        self._scales = least_scales(self.objects)
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
@@ -244,7 +245,7 @@ class World(Shown):
 
     def turned(self, geometry: int) -> bool:
         """Whether the corners of a geometry's triangles are in reverse order: a mirrored copy, baked."""
-        return self.baked(geometry) and bool(np.linalg.det(self.geometries[geometry].placements.matrices[0, :, :3]) < 0)
+        return self.baked(geometry) and _is_mirrored(self.geometries[geometry])
 
     def moving(self, start: float, end: float) -> Moving:
         """What moves between two times [s]; ray time 0 is ``start`` and 1 is ``end``."""
@@ -306,6 +307,11 @@ class World(Shown):
             copies.plants[:, LAID] = 1.0
 
     @property
+    def cut_out(self) -> bool:
+        """Whether any surface has cut-outs."""
+        return len(self._cut_outs.rows) > 0
+
+    @property
     def sways(self) -> bool:
         """Whether the wind moves anything."""
         return bool(self._swaying)
@@ -348,8 +354,9 @@ class World(Shown):
         return vertices, triangles
 
     def _baked(self, thing: SceneObject) -> Geometry:
-        geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
-        self._meshes.setdefault(-thing.id, geometry)
+        self._kept.keep(-thing.id, *self.baked_mesh(thing))
+        corners = with_margin(*self.baked_mesh(thing), margin_of(self._largest))
+        geometry = self.device.geometry(GeometryType.TRIANGLE).loose(corners).asking(self._cut_outs.of(thing.mesh))
         return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
@@ -388,34 +395,13 @@ class World(Shown):
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
             shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
-            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(shared_vertices(mesh), mesh.triangles)
-            shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
-            self._meshes[id(mesh)] = geometry
+            vertices = shared_vertices(mesh)
+            self._kept.keep(id(mesh), vertices, mesh.triangles)
+            margin = margin_of(self._largest, self._scales.get(id(mesh), 1.0))
+            geometry = self.device.geometry(GeometryType.TRIANGLE).loose(with_margin(vertices, mesh.triangles, margin))
+            shape.attach(geometry.asking(self._cut_outs.of(mesh)).mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]
-
-    def _addresses(self, things: list[SceneObject | PlacedVolumes], kind: BufferType) -> NDArray[np.uint64]:
-        """Where the vertices or the triangles of each thing lie in memory, 0 for volumes."""
-        found = np.zeros(len(things), np.uint64)
-        for row, thing in enumerate(things):
-            if isinstance(thing, SceneObject):
-                found[row] = (self._meshes.get(-thing.id) or self._meshes[id(thing.mesh)]).addresses[kind]
-        return found
-
-    def _corner_addresses(self, things: list[SceneObject | PlacedVolumes]) -> NDArray[np.uint64]:
-        """Where the corners of each thing's triangles lie in memory, 0 for volumes and for what is too large."""
-        found = np.zeros(len(things), np.uint64)
-        for row, thing in enumerate(things):
-            if isinstance(thing, SceneObject) and len(thing.mesh.triangles) <= _TWICE_UP_TO:
-                key = -thing.id if -thing.id in self._meshes else id(thing.mesh)
-                if key not in self._corners:
-                    baked = key == -thing.id
-                    vertices, triangles = (
-                        self.baked_mesh(thing) if baked else (shared_vertices(thing.mesh), thing.mesh.triangles)
-                    )
-                    self._corners[key] = np.ascontiguousarray(vertices[triangles], np.float32)
-                found[row] = self._corners[key].ctypes.data
-        return found
 
     def _tables(
         self, movers: list[SceneObject], rows: list[tuple[int, int, int]], moving: NDArray[np.float32]
@@ -423,23 +409,25 @@ class World(Shown):
         """The tables of all that stands, moves and is volumes; ``rows`` may end before what has no transforms."""
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *movers, *self.placed_volumes]
         rows = rows + [_IN_PLACE] * (len(things) - len(rows))
-        optics = self._numbers.optics
+        optics, triangles = self._numbers.optics, self._kept.of([_keys(thing) for thing in things])
+        placed = PlacedCopies(
+            np.array([row[0] for row in rows], np.int64),
+            np.array([row[1] for row in rows], np.int32),
+            np.array([row[2] for row in rows], np.int32),
+            self._transforms,
+            moving,
+        )
+        materials = np.array([self._numbers.of(thing) for thing in things], np.int32)
+        uv = np.zeros(len(things), np.uint64)
+        for row, thing in enumerate(things):
+            if isinstance(thing, SceneObject):
+                uv[row] = self._cut_outs.corners(thing.mesh, rows[row] == _IN_PLACE and _is_mirrored(thing))
         return HitTables(
             geometry_object=np.array([thing.id for thing in things], np.uint32),
             geometry_label=np.array([label_id(thing.label, self.labels) for thing in things], np.uint16),
-            geometry_material=np.array([self._numbers.of(thing) for thing in things], np.int32),
-            placed=PlacedCopies(
-                np.array([row[0] for row in rows], np.int64),
-                np.array([row[1] for row in rows], np.int32),
-                np.array([row[2] for row in rows], np.int32),
-                self._transforms,
-                moving,
-            ),
-            triangles=Triangles(
-                self._addresses(things, BufferType.VERTEX),
-                self._addresses(things, BufferType.INDEX),
-                self._corner_addresses(things),
-            ),
+            geometry_material=materials,
+            placed=placed,
+            triangles=triangles,
             primitives=self._numbers.primitives,
             optics=optics,
             material_label=np.array(
@@ -454,6 +442,12 @@ class World(Shown):
             responses=self._responses,
             air_label=np.array([label_id(name, self.labels) for name in AIR_LABELS], np.uint16),
             sway=self._sway,
+            uv=uv,
+            known=known_to_filters(
+                Filtered(
+                    triangles, placed, self._sway.first, uv, materials, self._numbers.primitives, self._cut_outs.rows
+                )
+            ),
         )
 
 
@@ -466,24 +460,14 @@ def _built_again(
     return World(scene)
 
 
-def _origin_of(scene: Scene) -> NDArray[np.float64]:
-    """Where the tracer's zero is [m], shape (3,): in the middle of the scene, which must be one place."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        boxes = scene.boxes
-    far = ~(np.abs(boxes) <= FARTHEST).all((1, 2))  # NaN is far too
-    if far.any():
-        bad = int(np.argmax(far))
-        worst = boxes[bad].ravel()[np.argmax(np.nan_to_num(np.abs(boxes[bad]).ravel(), nan=np.inf))]
-        name, rule = scene.everything[bad].name, f"must lie within {FARTHEST:g} m of zero"
-        raise InputError.of(f"object {name!r}", rule, f"{worst:g} m", "give it a smaller scale or a nearer place")
-    origin = near_zero(np.stack([boxes[:, 0].min(0), boxes[:, 1].max(0)]))
-    away = np.abs(boxes.mean(1) - origin).max(1)
-    if away.max() > _ONE_PLACE:
-        name = scene.everything[int(np.argmax(away))].name
-        rule = f"must lie within {_ONE_PLACE:g} m of the middle of the scene"
-        remedy = "bring all objects into the same coordinates"
-        raise InputError.of(f"object {name!r}", rule, f"{away.max():.0f} m", remedy)
-    return origin
+def _keys(thing: SceneObject | PlacedVolumes) -> tuple[int, ...]:
+    """What the triangles of a thing may be kept as: baked, or shared; volumes have none."""
+    return (-thing.id, id(thing.mesh)) if isinstance(thing, SceneObject) else ()
+
+
+def _is_mirrored(thing: SceneObject) -> bool:
+    """Whether the first copy of an object is a mirrored one."""
+    return bool(np.linalg.det(thing.placements.matrices[0, :, :3]) < 0)
 
 
 def _mask_bits(responding: list[int]) -> dict[int, int]:

@@ -24,7 +24,7 @@ from tussock.scene.scene import Scene
 from tussock.scene_files.exchange.gltf_file import INSTANCING, GltfFile
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, read_material, warn
 from tussock.scene_files.material_names import MaterialNames
-from tussock.scene_files.mesh_files import material_of_color, mean_color, tinted
+from tussock.scene_files.mesh_files import gltf_cutoff, material_of_color, mean_color, tinted
 
 __all__ = ["GLTF_SUFFIXES", "load_gltf"]
 
@@ -192,13 +192,14 @@ class _Reader:
             picture = Image.fromarray(self._file.picture(look["baseColorTexture"].get("index")).pixels)
             if entry.get("alphaMode", "OPAQUE") == "OPAQUE":
                 picture = picture.convert("RGB")
-        texture = None if picture is None else tinted(picture, color)
+        alpha, cutoff = gltf_cutoff(entry)
+        texture = None if picture is None else tinted(picture, color, alpha)
         if KEY in extras:
             made = read_material(extras[KEY], texture)
         else:
             seen = color if picture is None else color * mean_color(picture)
             reflectance = extras.get("lidar_reflectance", extras.get("reflectance"))
-            made = material_of_color(str(entry.get("name") or f"material{number}"), seen, reflectance, texture)
+            made = material_of_color(str(entry.get("name") or f"material{number}"), seen, reflectance, texture, cutoff)
         self._materials[number] = self._names.named(made)
         return self._materials[number]
 

@@ -119,8 +119,8 @@ class _Writer:
             self._document["textures"].append({"source": len(self._document["images"]) - 1})
             look["baseColorTexture"] = {"index": len(self._document["textures"]) - 1}
             look["baseColorFactor"] = [1.0, 1.0, 1.0, 1.0]  # the picture has the colour already
-            if material.texture.cut_out:
-                entry["alphaMode"] = "MASK"
+            if material.texture.least_opacity < 255:
+                entry["alphaMode"], entry["alphaCutoff"] = "MASK", material.opacity_cutoff
         entry["extras"] = {"lidar_reflectance": material.reflectance, KEY: json.loads(material_text(material))}
         self._document["materials"].append(entry)
         self._materials[material] = len(self._document["materials"]) - 1

@@ -22,7 +22,7 @@ from tussock.scene.primitives import box, cylinder, plane, sphere
 from tussock.scene.texture import Texture
 from tussock.scene_files.exchange.told import KEY, read_material
 from tussock.scene_files.material_names import MaterialNames
-from tussock.scene_files.mesh_files import material_of_color, mean_color
+from tussock.scene_files.mesh_files import material_of_color, mean_color, with_opacity
 
 __all__ = ["SHAPES", "Shapes"]
 
@@ -166,6 +166,9 @@ class Shapes:
         source = bound.ComputeSurfaceSource()
         look = source[0] if isinstance(source, tuple) else source
         color, texture = self._look(look) if look else (np.full(3, 0.18), None)
+        cutoff = None
+        if look:
+            texture, cutoff = self._cut(look, texture)
         said = prim.GetCustomDataByKey(KEY)
         if said is not None:
             return read_material(said, texture)
@@ -175,7 +178,9 @@ class Shapes:
             from PIL import Image
 
             color = mean_color(Image.fromarray(texture.pixels))
-        return material_of_color(prim.GetName(), color, None if reflectance is None else float(reflectance), texture)
+        return material_of_color(
+            prim.GetName(), color, None if reflectance is None else float(reflectance), texture, cutoff
+        )
 
     def _look(self, look: Any) -> tuple[NDArray[np.float64], Texture | None]:
         """Colour and picture of a surface."""
@@ -187,15 +192,35 @@ class Shapes:
         if not source:
             value = wanted.Get(self._time)
             return (color if value is None else np.clip(np.array(value, float), 0, 1)), None
-        picture = self._pxr.UsdShade.Shader(source[0].source.GetPrim())
+        return color, self._picture(source[0])
+
+    def _picture(self, source: Any) -> Texture | None:
+        """The picture that an input of a surface is connected to."""
+        picture = self._pxr.UsdShade.Shader(source.source.GetPrim())
         file = picture.GetInput("file")
         asset = file.Get(self._time) if file else None
         if asset is None:
-            return color, None
+            return None
         place = str(asset.resolvedPath)
         if not place or "[" in place:
             raise InputError.of("texture", "must be a file beside the scene", str(asset.path), "unpack it")
-        return color, Texture.load(self._reach.file(Path(place).absolute()))
+        return Texture.load(self._reach.file(Path(place).absolute()))
+
+    def _cut(self, look: Any, texture: Texture | None) -> tuple[Texture | None, float | None]:
+        """The picture of a surface with the opacity that it is said to have, and where that is cut off."""
+        opacity, threshold = look.GetInput("opacity"), look.GetInput("opacityThreshold")
+        sources = opacity.GetConnectedSources()[0] if opacity else []
+        mask = self._picture(sources[0]) if sources else None
+        if mask is None:
+            whole = None if texture is None or texture.least_opacity == 255 else Texture(texture.pixels[..., :3])
+            return whole or texture, None
+        channel = "rgba".find(str(sources[0].sourceName)[:1])
+        from PIL import Image
+
+        own = None if texture is None else Image.fromarray(texture.pixels)
+        joined = with_opacity(own, Image.fromarray(mask.pixels[..., max(channel, 0)]))
+        least = threshold.Get(self._time) if threshold else None
+        return Texture.of_image(joined), float(least) if least else None
 
 
 def _fan(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -186,6 +186,10 @@ class _Writer:
         picture.CreateInput("st", kinds.Float2).ConnectToSource(corner.ConnectableAPI(), "result")
         picture.CreateOutput("rgb", kinds.Float3)
         look.GetInput("diffuseColor").ConnectToSource(picture.ConnectableAPI(), "rgb")
+        if material.texture.least_opacity < 255:
+            picture.CreateOutput("a", kinds.Float)
+            look.GetInput("opacity").ConnectToSource(picture.ConnectableAPI(), "a")
+            look.CreateInput("opacityThreshold", kinds.Float).Set(material.opacity_cutoff)
 
     def _semantics(self, prim: Any, label: str) -> None:
         prim.AddAppliedSchema("SemanticsLabelsAPI:class")

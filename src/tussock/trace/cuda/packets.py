@@ -27,6 +27,7 @@ __all__ = [
     "distance_at",
     "empty_hit",
     "empty_lane",
+    "find_again",
     "find_surfaces",
     "hit_at",
     "intersect",
@@ -206,15 +207,21 @@ def occluded(trees: Trees, packet: Packet) -> None:
 
 
 @inline_kernel
-def resolve(tables: HitTables, packet: Packet) -> None:
-    """The material of what was met."""
+def resolve(tables: HitTables, packet: Packet) -> int:
+    """The material of what was met; these trees have no margins, so that nothing is to be traced again."""
     numbers, bits = packet.numbers, packet.bits
     geometry = bits[_GEOMETRY]
     if geometry == NOTHING:
         numbers[_NX] = numbers[_NY] = numbers[_NZ] = np.float32(0.0)
         packet.materials[0] = np.int32(-1)
-        return
+        return 0
     packet.materials[0] = material_of(tables, geometry, bits[_PRIMITIVE])
+    return 0
+
+
+@inline_kernel
+def find_again(around: Any, packet: Packet) -> None:
+    """See `resolve`."""
 
 
 @inline_kernel
