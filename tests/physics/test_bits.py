@@ -55,7 +55,10 @@ def test_frames_have_the_same_bits_under_every_instruction_set(isa: str) -> None
 
 
 def test_rays_aimed_at_edges_meet_the_same() -> None:
-    """At the edges of blades of grass, as near as single precision goes: where one set meets them, all do."""
+    """At the edges of blades of grass, as near as single precision goes: where one set meets them, all do.
+
+    But for rays that graze the blade, at less than three degrees: there a margin in its plane is not wide enough.
+    """
     tile, rng = grass_tile(size=0.5, blades=60, seed=2), np.random.default_rng(7)
     places = np.concatenate([rng.uniform(-15, 15, (40, 2)), np.zeros((40, 1))], 1)
     scene = Scene()
@@ -72,6 +75,10 @@ def test_rays_aimed_at_edges_meet_the_same() -> None:
     matrix = scene.objects[1].placements.matrices[rng.integers(40, size=count)]
     way = np.einsum("nij,nj->ni", matrix[:, :, :3], point) + matrix[:, :, 3] - start
     way /= np.linalg.norm(way, axis=1, keepdims=True)
+    a, b, c = tile.vertices[tile.triangles[triangle]].astype(float).transpose(1, 0, 2)
+    normal = np.einsum("nij,nj->ni", matrix[:, :, :3], np.cross(b - a, c - a))
+    way = way[np.abs((normal * way).sum(1)) > 0.05 * np.linalg.norm(normal, axis=1)]
+    assert len(way) > 0.9 * count
     found = [trace_rays(World(scene, device=Device(isa)), start, way, 100.0) for isa in host_isas()]
     differ = [int((one != found[-1]).sum()) for one in found]
     assert max(differ) <= count // 1000, differ
