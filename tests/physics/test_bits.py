@@ -1,4 +1,4 @@
-"""The same bits whatever instructions Embree uses: which triangle is met is decided by arithmetic of our own."""
+"""The same bits whatever instructions Embree uses, but for rays that pass within a rounding error of an edge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
-from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground, sphere
@@ -15,7 +14,6 @@ from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.embree import Device, chosen_isa, host_isas
-from tussock.trace.rays import trace_rays
 from tussock.trace.world import World
 
 BEST = host_isas()[-1] if host_isas() else ""
@@ -52,36 +50,6 @@ def test_frames_have_the_same_bits_under_every_instruction_set(isa: str) -> None
     assert differ <= 1
     assert len(pulses) >= max(len(one), len(other)) - 1
     assert (one.true_range[a] != other.true_range[b]).sum() <= 1
-
-
-def test_rays_aimed_at_edges_meet_the_same() -> None:
-    """At the edges of blades of grass, as near as single precision goes: where one set meets them, all do.
-
-    But for rays that graze the blade, at less than three degrees: there a margin in its plane is not wide enough.
-    """
-    tile, rng = grass_tile(size=0.5, blades=60, seed=2), np.random.default_rng(7)
-    places = np.concatenate([rng.uniform(-15, 15, (40, 2)), np.zeros((40, 1))], 1)
-    scene = Scene()
-    scene.add(ground((60, 60)))
-    scene.add(tile, placements=Placements.of(places, yaw=rng.uniform(0, 6, 40)), name="grass")
-    count, start = 40_000, np.array([0.3, 0.1, 2.0])
-    triangle, side, share = (
-        rng.integers(len(tile.triangles), size=count),
-        rng.integers(3, size=count),
-        rng.random(count),
-    )
-    ends = [tile.vertices[tile.triangles[triangle, (side + k) % 3]].astype(float) for k in (0, 1)]
-    point = ends[0] + share[:, None] * (ends[1] - ends[0])
-    matrix = scene.objects[1].placements.matrices[rng.integers(40, size=count)]
-    way = np.einsum("nij,nj->ni", matrix[:, :, :3], point) + matrix[:, :, 3] - start
-    way /= np.linalg.norm(way, axis=1, keepdims=True)
-    a, b, c = tile.vertices[tile.triangles[triangle]].astype(float).transpose(1, 0, 2)
-    normal = np.einsum("nij,nj->ni", matrix[:, :, :3], np.cross(b - a, c - a))
-    way = way[np.abs((normal * way).sum(1)) > 0.05 * np.linalg.norm(normal, axis=1)]
-    assert len(way) > 0.9 * count
-    found = [trace_rays(World(scene, device=Device(isa)), start, way, 100.0) for isa in host_isas()]
-    differ = [int((one != found[-1]).sum()) for one in found]
-    assert max(differ) <= count // 1000, differ
 
 
 def test_the_instructions_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,9 @@ The library inside the ``embreex`` wheel is loaded; the environment variable ``T
 one, and a system library is the last resort. Devices, scenes and geometries are Python objects that release
 what they hold; every Embree error becomes a `TraceError` with Embree's own text.
 
-Embree's numbers depend on the instructions that it uses: the best that the processor has (``native``), unless the
-environment variable ``TUSSOCK_ISA`` pins others, such as ``avx2``, which every x86 processor since 2015 has. Ours do not:
-it is handed triangles with margins, and what is met is decided by arithmetic of our own (`tussock.trace.exact`). What is
-left to Embree is which of two surfaces is nearer that are as far as each other, to seven digits.
+Which of two triangles a ray meets that passes within a rounding error of both depends on the instructions that Embree
+uses: the best that the processor has (``native``), unless the environment variable ``TUSSOCK_ISA`` pins others, such as
+``avx2``, which every x86 processor since 2015 has.
 """
 
 from __future__ import annotations
@@ -255,10 +254,6 @@ class Geometry:
         self.copy_in(BufferType.VERTEX, vertices, Format.FLOAT3)
         self.copy_in(BufferType.INDEX, triangles, Format.UINT3)
         return self
-
-    def loose(self, corners: NDArray[np.float32]) -> Geometry:
-        """Triangles that share no corners, shape (3 m, 3)."""
-        return self.triangles(corners, np.arange(len(corners), dtype=np.uint32).reshape(-1, 3))
 
     def instances(self, scene: RawScene, transforms: NDArray[np.float32]) -> Geometry:
         """Copies of ``scene``; ``transforms`` are column-major 3×4, shape (time steps, n, 12)."""

@@ -35,7 +35,6 @@ from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
 from tussock.trace.exact.cut_outs import CutOuts
 from tussock.trace.exact.kept_triangles import KeptTriangles
-from tussock.trace.exact.margins import least_scales, margin_of, with_margin
 from tussock.trace.exact.true_hits import Filtered, known_to_filters
 from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.in_wind import flutters, in_wind, root_of
@@ -122,9 +121,7 @@ class World(Shown):
         self.laid_by: object | None = None
         """who lays plants down at present"""
         self._kept = KeptTriangles()
-        """as they are, without margins: of shared shapes by the id of the mesh, of baked ones by minus the object's"""
-        self._largest = float(np.abs(scene.boxes - self.origin).max())
-        self._scales = least_scales(self.objects)
+        """of shared shapes by the id of the mesh, of baked ones by minus the object's"""
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
             self._shape(thing.mesh)
@@ -139,7 +136,7 @@ class World(Shown):
         """What moves, beside what stands."""
         handle = 0 if scene is None else scene.handle
         assert handle is not None
-        moment = tables.sway.moment.ctypes.data if self._swaying else 0
+        moment = tables.sway.moment.ctypes.data
         return Moving(Surroundings(self.handle, handle, tables, self.volumes, moment), scene)
 
     def _facts(self) -> dict[str, object]:
@@ -355,8 +352,8 @@ class World(Shown):
 
     def _baked(self, thing: SceneObject) -> Geometry:
         self._kept.keep(-thing.id, *self.baked_mesh(thing))
-        corners = with_margin(*self.baked_mesh(thing), margin_of(self._largest))
-        geometry = self.device.geometry(GeometryType.TRIANGLE).loose(corners).asking(self._cut_outs.of(thing.mesh))
+        geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
+        geometry.asking(self._cut_outs.of(thing.mesh))
         return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
@@ -397,8 +394,7 @@ class World(Shown):
             shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
             vertices = shared_vertices(mesh)
             self._kept.keep(id(mesh), vertices, mesh.triangles)
-            margin = margin_of(self._largest, self._scales.get(id(mesh), 1.0))
-            geometry = self.device.geometry(GeometryType.TRIANGLE).loose(with_margin(vertices, mesh.triangles, margin))
+            geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
             shape.attach(geometry.asking(self._cut_outs.of(mesh)).mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]

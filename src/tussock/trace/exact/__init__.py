@@ -1,4 +1,4 @@
-"""Which triangles rays really meet, by our own arithmetic: margins, the filter that knows true hits, cut-outs.
+"""What Embree asks of us at a hit: whether the ray truly meets the triangle, and whether there is anything of it.
 
 Inner: people use the names in `tussock`.
 """
