@@ -136,6 +136,7 @@ class World(Shown):
         """What moves, beside what stands."""
         handle = 0 if scene is None else scene.handle
         assert handle is not None
+        # Never 0: that would have rays at edges traced again, which is not watertight (docs/reproducibility.md).
         moment = tables.sway.moment.ctypes.data
         return Moving(Surroundings(self.handle, handle, tables, self.volumes, moment), scene)
 
