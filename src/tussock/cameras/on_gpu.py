@@ -21,7 +21,7 @@ from tussock.gpu.tuples import mapped
 from tussock.gpu.worlds import OnGpu, on_gpu
 from tussock.trace.cuda.compiled import compile_ptx, device_function
 from tussock.trace.cuda.instructions import in_one_instruction
-from tussock.trace.cuda.packets import NOTHING, Packet, empty_hit, meet_hit, name_hit, ray_at, resolve
+from tussock.trace.cuda.packets import NOTHING, Packet, empty_hit, ray_at, resolve, take_hit
 from tussock.trace.cuda.rebound import single_rays
 from tussock.trace.cuda.walk import Trees, four
 from tussock.trace.hit_tables import HitTables
@@ -73,14 +73,7 @@ def seen_kernel(standing: Trees, moving: Trees, tables: HitTables, rays: RayTabl
         start, way = four(rays.starts, 4, i, 0), four(rays.ways, 4, i, 0)
         masks[0] = NOTHING
         empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, rays.far[i], start[3]))
-        placement, triangle = rays.met[0, i], rays.met[1, i]
-        if placement >= 0:
-            if rays.met[2, i] != 0:
-                name_hit(moving, packet, placement, triangle)
-                meet_hit(moving, tables, packet, triangle)
-            else:
-                name_hit(standing, packet, placement, triangle)
-                meet_hit(standing, tables, packet, triangle)
+        take_hit(standing, moving, tables, packet, rays.met[0, i], rays.met[1, i], rays.met[2, i])
         resolve(tables, packet)
         width = seen.range.shape[1]
         row = i // width

@@ -97,7 +97,7 @@ def drive(given: DriveOptions) -> None:
     from tussock.drive.files import save_metrics, save_truth
     from tussock.drive.film import Film
     from tussock.drive.log import open_drive_log
-    from tussock.drive.loop import Drive
+    from tussock.drive.loop import Drive, Trip
     from tussock.drive.stage import Stage
     from tussock.extras import load_extra
     from tussock.plots.drive import plot_drive
@@ -122,9 +122,8 @@ def drive(given: DriveOptions) -> None:
         begin = _start(given.start, place)
         stage = Stage(source.scene, chosen.vehicle, threads=given.threads)
         pilot = _pilot(given, eye, chosen, begin, goals)
-        ready = Drive(
-            stage, eye, goals, start=begin, settings=chosen, seed=given.seed, driver=pilot, threads=given.threads
-        )
+        trip = Trip(goals, begin, given.seed)
+        ready = Drive(stage, eye, trip, settings=chosen, driver=pilot, threads=given.threads)
     _make_folder(given.out)
     watchers: list[Film] = [Film()] if given.film else []
     front = FrontCamera(stage.world, seed=given.seed, threads=given.threads) if given.camera else None

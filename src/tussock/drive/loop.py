@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ from tussock.frames.frame import Frame
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 
-__all__ = ["Drive", "DriveResult", "DriveStep", "Driver", "Watcher", "drive_to"]
+__all__ = ["Drive", "DriveResult", "DriveStep", "Driver", "Trip", "Watcher", "drive_to"]
 
 Point = tuple[float, float]
 
@@ -152,29 +152,35 @@ def drive_to(
     >>> tussock.drive_to(yard, sensor, (20, 20), start=(-20, -20)).metrics.success  # doctest: +SKIP
     True
     """
-    drive = Drive(
-        scene, sensor, goal, start=start, settings=settings, seed=seed, steps=steps, driver=driver, threads=threads
-    )
+    trip = Trip(goal, start, seed)
+    drive = Drive(scene, sensor, trip, settings=settings, steps=steps, driver=driver, threads=threads)
     return drive.run(watchers, speed=speed, stop=stop)
+
+
+class Trip(NamedTuple):
+    """Where a drive goes; as `drive_to` takes it."""
+
+    goal: ArrayLike
+    start: ArrayLike = (0.0, 0.0)
+    seed: int = 0
 
 
 class Drive:
     """A drive that is ready to begin: all that can be refused has been refused."""
 
     def __init__(
-        self, scene: Scene | Stage, sensor: Sensor, goal: ArrayLike, *, start: ArrayLike = (0.0, 0.0),
-        settings: DriveSettings | None = None, seed: int = 0, steps: Steps | None = None, driver: Driver | None = None,
-        threads: int | None = None,
+        self, scene: Scene | Stage, sensor: Sensor, trip: Trip, *, settings: DriveSettings | None = None,
+        steps: Steps | None = None, driver: Driver | None = None, threads: int | None = None,
     ) -> None:  # fmt: skip
         self._settings = settings = settings or DriveSettings()
-        self._goals = goals = _goals(goal)
-        place = _start(start, goals[0])
+        self._goals = goals = _goals(trip.goal)
+        place = _start(trip.start, goals[0])
         stage = scene if isinstance(scene, Stage) else Stage(scene, settings.vehicle, threads=threads)
         for one in goals:
             stage.check_goal(*one)
         self._mind: Driver = driver or _autonomy(stage, sensor, settings, place, goals, steps)
         self._simulation = Simulation(
-            stage, sensor, place, suite=settings.sensors, mount=settings.mount, seed=seed, threads=threads
+            stage, sensor, place, suite=settings.sensors, mount=settings.mount, seed=trip.seed, threads=threads
         )
         self._record = _Record()
         self._next = 0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tussock.gpu.sharing import Many, Span, one_of
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.tables import Scanning
-from tussock.trace.cuda.packets import NOTHING, Packet, Traced, empty_hit, keep_hit, meet_hit, name_hit, ray_at
+from tussock.trace.cuda.packets import NOTHING, Packet, Traced, empty_hit, keep_hit, ray_at, take_hit
 from tussock.trace.cuda.walk import STACK, Trees, four, nearest_hit
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import SKIN, Ray
@@ -100,12 +100,5 @@ def hit_kernel(
         start, way = four(rays.starts, 4, i, 0), four(rays.ways, 4, i, 0)
         ray = Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, rays.far[i], start[3])
         empty_hit(packet, ray)
-        placement, triangle = rays.met[0, i], rays.met[1, i]
-        if placement >= 0:
-            if rays.met[2, i] != 0:
-                name_hit(moving, packet, placement, triangle)
-                meet_hit(moving, tables, packet, triangle)
-            else:
-                name_hit(standing, packet, placement, triangle)
-                meet_hit(standing, tables, packet, triangle)
+        take_hit(standing, moving, tables, packet, rays.met[0, i], rays.met[1, i], rays.met[2, i])
         keep_hit(packet, traced, i % sub_rays, i // sub_rays)

@@ -60,7 +60,7 @@ class HitTables(NamedTuple):
     uv: NDArray[np.uint64]
     """addresses of the texture coordinates of geometries that have cut-outs, 0 for others"""
     known: NDArray[np.uint64]
-    """addresses of what `tussock.trace.exact.true_hits` reads of these tables"""
+    """addresses of what `tussock.trace.cut_outs.filter` reads of these tables"""
 
 
 @inline_kernel

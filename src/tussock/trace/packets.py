@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, kernel
+from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, QUERY_CONTEXT, RAYS_AT, RAYS_END
 from tussock.trace.embree import library
-from tussock.trace.exact.true_hits import CUT_OUTS, FILTER, KNOWN_AT, NEAREST_AT, QUERY_CONTEXT, RAYS_AT
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
@@ -23,30 +23,22 @@ from tussock.trace.sway import swayed
 from tussock.trace.triangles import Corners, corners_of, meet_triangle
 
 __all__ = [
-    "LANES", "NOTHING", "Packet", "begin_again", "distance_at", "empty_lane", "hit_at", "intersect", "intersect_again",
-    "is_hit", "let_cut_out", "load_ray", "new_packet", "occluded", "ray_at", "resolve", "resolve_again", "set_hit", "was_stopped",
+    "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "let_cut_out", "load_ray",
+    "new_packet", "occluded", "ray_at", "resolve", "set_hit", "was_stopped",
 ]  # fmt: skip
 
 LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID, _FLAGS = range(0, 12 * LANES, LANES)
 _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
-_ROWS = 21
-_WORDS = _ROWS * LANES
-_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _EXACT, _END = range(0, 12 * LANES, LANES)  # of `Packet.corners`
-_AGAIN = 480  # words into `Packet.query`: which lanes are traced again
+_WORDS = 21 * LANES
+_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE = range(0, 10 * LANES, LANES)  # rows of `Packet.corners`
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
-_ALONE = (QUERY_CONTEXT + NEAREST_AT) // 4 + 2 * LANES  # one ray by itself, `RTCRayHit`
-QUERY_WORDS = _ALONE + 2 * LANES
-_FAR_OFF = np.uint32(0x7FF00000)
-"""the upper half of infinity as a float64"""
-_EVERY_GEOMETRY = np.uint32(2)
-"""RTC_RAY_QUERY_FLAG_INVOKE_ARGUMENT_FILTER"""
+QUERY_WORDS = (QUERY_CONTEXT + RAYS_END) // 4
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 
 library()  # the symbols below must be known before a cached kernel is loaded
 _intersect16: Any = from_library(library(), "rtcIntersect16", 4)
-_intersect1: Any = from_library(library(), "rtcIntersect1", 3)
 _occluded16: Any = from_library(library(), "rtcOccluded16", 4)
 
 
@@ -62,11 +54,10 @@ class Packet(NamedTuple):
     materials: NDArray[np.int32]
     """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
     corners: NDArray[np.float64]
-    """the triangle that each lane met, in the world [m], nine rows, the side of mirrored copies, whether the triangle is
-    where Embree has it (once met: whether the lane is to be traced again), and where the ray ends [m], shape (192,)"""
+    """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies, shape (160,)"""
     query: NDArray[np.uint32]
-    """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.exact.true_hits`);
-    and the lanes to be traced again, shape (688,)"""
+    """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.cut_outs.filter`),
+    shape (624,)"""
 
 
 @kernel
@@ -92,7 +83,7 @@ def new_packet() -> Packet:
     query[1] = NOTHING
     query.view(np.uint64)[1] = np.uint64(query.ctypes.data) + np.uint64(QUERY_CONTEXT)
     query[QUERY_CONTEXT // 4 : QUERY_CONTEXT // 4 + 2] = NOTHING  # RTCRayQueryContext: in no instance yet
-    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(12 * LANES), query)
+    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(10 * LANES), query)
 
 
 @inline_kernel
@@ -108,7 +99,6 @@ def load_ray(packet: Packet, l: int, ray: Ray, mask: Whole) -> None:
     numbers[_DIR_Z + l] = ray.dz
     numbers[_TIME + l] = ray.time
     numbers[_TFAR + l] = ray.far
-    packet.corners[_END + l] = np.float64(ray.far)
     bits[_MASK + l] = mask
     bits[_FLAGS + l] = 0
     bits[_GEOM + l] = NOTHING
@@ -182,22 +172,6 @@ def intersect(scene: int, packet: Packet, moment: int) -> None:
 
 
 @inline_kernel
-def intersect_again(scene: int, packet: Packet) -> None:
-    """As `intersect`, one by one in the lanes that are traced again, after `begin_again`; Embree asks the filter."""
-    bits, query = packet.bits, packet.query
-    at = np.uint64(query.ctypes.data)
-    query[0] = _EVERY_GEOMETRY
-    for l in range(LANES):
-        if query[_AGAIN + l] != 0:
-            for row in range(_ROWS):
-                query[_ALONE + row] = bits[row * LANES + l]
-            _intersect1(scene, at + np.uint64(4 * _ALONE), at)
-            for row in range(_ROWS):
-                bits[row * LANES + l] = query[_ALONE + row]
-    query[0] = np.uint32(0)
-
-
-@inline_kernel
 def occluded(scene: int, packet: Packet, moment: int) -> None:
     """Embree finds out which lanes in use meet anything before TFAR; theirs becomes −∞, the hit rows stay."""
     # RTCRayHit16 begins with the RTCRay16 that this call reads.
@@ -228,27 +202,13 @@ def let_cut_out(tables: HitTables, packet: Packet) -> None:
 
 
 @inline_kernel
-def begin_again(tables: HitTables, packet: Packet) -> None:
-    """Get the lanes ready that are to be traced again, with a filter that knows true hits: see `resolve`."""
-    numbers, bits, query = packet.numbers, packet.bits, packet.query
-    for l in range(LANES):
-        if query[_AGAIN + l] != 0:
-            numbers[_TFAR + l] = np.float32(packet.corners[_END + l])
-            bits[_GEOM + l] = NOTHING
-            bits[_INST + l] = NOTHING
-            bits[_INST_PRIM + l] = 0
-    _hand_over(tables, packet)
-
-
-@inline_kernel
 def _hand_over(tables: HitTables, packet: Packet) -> None:
     """Let the filter know the rays as they are in the world: Embree takes them into the coordinates of shapes."""
     query, bits, context = packet.query, packet.bits, QUERY_CONTEXT // 4
     _put_address(query, 4, tables.known[FILTER])
     _put_address(query, context + KNOWN_AT // 4, tables.known.ctypes.data)
-    rays, best = context + RAYS_AT // 4, context + NEAREST_AT // 4
+    rays = context + RAYS_AT // 4
     for l in range(LANES):
-        query[best + 2 * l], query[best + 2 * l + 1] = np.uint32(0), _FAR_OFF
         query[rays + l] = bits[_ORG_X + l]
         query[rays + LANES + l] = bits[_ORG_Y + l]
         query[rays + 2 * LANES + l] = bits[_ORG_Z + l]
@@ -259,24 +219,13 @@ def _hand_over(tables: HitTables, packet: Packet) -> None:
 
 
 @inline_kernel
-def resolve(tables: HitTables, packet: Packet) -> int:
+def resolve(tables: HitTables, packet: Packet) -> None:
     """Turn Embree's numbers into ours, in every lane in use: geometry, copy, material, and where the ray met it.
 
-    Idle lanes keep what they have: it may be a volume, which has no triangles. Gives the number of lanes to be traced
-    again, because they met no more than the margin of a triangle (`tussock.trace.exact.margins`), or its very edge, where
-    its neighbour may be nearer.
+    Idle lanes keep what they have: it may be a volume, which has no triangles.
     """
     for l in range(LANES):
         if packet.masks[l] != 0:
-            packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
-    return _meet_lanes(packet)
-
-
-@inline_kernel
-def resolve_again(tables: HitTables, packet: Packet) -> None:
-    """As `resolve`, in the lanes that were traced again."""
-    for l in range(LANES):
-        if packet.query[_AGAIN + l] != 0:
             packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
     _meet_lanes(packet)
 
@@ -287,7 +236,6 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
     if bits[_GEOM + l] == NOTHING:
         return np.int32(-1)
     instance, copy = bits[_INST + l], bits[_INST_PRIM + l]
-    corners[_EXACT + l] = 1.0
     if instance != NOTHING:
         bits[_GEOM + l] = instance
         at = corners_of(tables.triangles, instance, bits[_PRIM + l])
@@ -295,7 +243,6 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
             at = swayed(
                 tables.sway, instance, copy, numbers[_TIME + l], at, material_of(tables, instance, bits[_PRIM + l])
             )
-            corners[_EXACT + l] = 0.0
         turn = transform_of(tables.placed, instance, copy, numbers[_TIME + l])
         corners[_AX + l], corners[_AY + l], corners[_AZ + l] = apply_transform(turn, at.ax, at.ay, at.az)
         corners[_BX + l], corners[_BY + l], corners[_BZ + l] = apply_transform(turn, at.bx, at.by, at.bz)
@@ -312,11 +259,8 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
 
 
 @inline_kernel
-def _meet_lanes(packet: Packet) -> int:
-    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic.
-
-    Gives the number of lanes that pass beside the triangle or along its edge, and marks them.
-    """
+def _meet_lanes(packet: Packet) -> None:
+    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic."""
     numbers, corners = packet.numbers, packet.corners
     for l in range(LANES):
         ray = Ray(
@@ -337,11 +281,3 @@ def _meet_lanes(packet: Packet) -> int:
         numbers[_NG_Z + l] = np.float32(length * found.nz) if used else numbers[_NG_Z + l]
         numbers[_U + l] = np.float32(found.u) if used else numbers[_U + l]
         numbers[_V + l] = np.float32(found.v) if used else numbers[_V + l]
-        corners[_EXACT + l] = corners[_EXACT + l] if met & (not found.clear) else 0.0
-    beside = 0.0
-    for l in range(LANES):
-        beside += corners[_EXACT + l]
-    if beside > 0.0:
-        for l in range(LANES):
-            packet.query[_AGAIN + l] = NOTHING if corners[_EXACT + l] > 0.0 else np.uint32(0)
-    return int(beside)

@@ -13,26 +13,12 @@ import numpy as np
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.randomness import Chance
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.packets import (
-    NOTHING,
-    Packet,
-    begin_again,
-    hit_at,
-    intersect,
-    intersect_again,
-    let_cut_out,
-    occluded,
-    ray_at,
-    resolve,
-    resolve_again,
-    set_hit,
-)  # fmt: skip
+from tussock.trace.packets import NOTHING, Packet, hit_at, intersect, let_cut_out, occluded, ray_at, resolve, set_hit
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
 __all__ = [
     "Surroundings",
-    "find_again",
     "find_surfaces",
     "held_noise",
     "meet_volume",
@@ -69,19 +55,7 @@ def find_surfaces(around: Surroundings, packet: Packet) -> None:
 def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
     find_surfaces(around, packet)
-    # What sways is met in packets only: among it, margins count as met.
-    if resolve(around.tables, packet) > 0 and around.moment == 0:
-        find_again(around, packet)
-
-
-@loop_kernel
-def find_again(around: Surroundings, packet: Packet) -> None:
-    """Trace the lanes again that met no more than the margin of a triangle, past all such."""
-    begin_again(around.tables, packet)
-    intersect_again(around.standing, packet)
-    if around.moving != 0:
-        intersect_again(around.moving, packet)
-    resolve_again(around.tables, packet)
+    resolve(around.tables, packet)
 
 
 @inline_kernel

@@ -5,20 +5,16 @@ reciprocals and fused products that differ from one set of instructions to the n
 in double precision. With the corners a, b, c, e = b − a, f = c − a, n = e × f and w = a − o, the ray o + t·d meets the
 triangle's plane where
 
-    t = w·n / d·n
+    t = w·n / d·n,   u = w·(d × f) / d·n,   v = w·(e × d) / d·n
 
 A ray along the plane has d·n = 0, and one that grazes it meets the plane far outside the triangle for the least
 rounding in o: t is kept between the nearest and the furthest corner along the ray.
-
-On which side of an edge the ray passes says the triple product of its direction and the edge's two ends as seen from its
-start, d·((a − o) × (b − o)). For the triangle on the other side of the edge, which has its ends in the other order, it
-is the same number with the other sign, to the last bit: a ray passes inside one of the two, or inside both where it is
-exactly 0, and never between them. The three numbers of a triangle are its corners' shares of the place that is met.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +22,14 @@ from numpy.typing import NDArray
 from tussock.kernels import Real, Whole, float32_at, inline_kernel, uint32_at
 from tussock.trace.ray import Ray
 
-__all__ = ["Corners", "Meeting", "Triangles", "corners_of", "meet_triangle"]
+__all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "meet_triangle"]
 
-
-_NEAR_EDGE = 2.0**-22
-"""of the distance: two steps of single precision"""
+_BY_CORNERS_UP_TO = 2_000_000
+"""triangles of a shape that are kept each with its corners, 36 bytes; of larger ones vertices and triangles are kept"""
 
 
 class Triangles(NamedTuple):
-    """Where the triangles of every geometry lie in memory, which Embree reads too; 0 where it has none."""
+    """Where the triangles of every geometry lie in memory, 0 where it has none."""
 
     vertices: NDArray[np.uint64]
     """address of float32 coordinates (n, 3)"""
@@ -43,6 +38,33 @@ class Triangles(NamedTuple):
     corners: NDArray[np.uint64]
     """address of float32 coordinates (m, 9), triangle by triangle: found with one look where the other two take four; 0 for
     shapes that are too large to be kept twice"""
+
+
+class KeptTriangles:
+    """Triangles by keys of the caller's; `of` gives addresses of them, which hold for as long as this lives."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[int, tuple[NDArray[Any], ...]] = {}
+
+    def keep(self, key: int, vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -> None:
+        """Keep the triangles of a shape, unless they are there already."""
+        if key in self._shapes:
+            return
+        if len(triangles) <= _BY_CORNERS_UP_TO:
+            self._shapes[key] = (np.ascontiguousarray(vertices[triangles], np.float32),)
+        else:
+            self._shapes[key] = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
+
+    def of(self, keys: Sequence[Sequence[int]]) -> Triangles:
+        """Where the triangles of geometries lie in memory; of each the first of its ``keys`` that is known, if any is."""
+        found = Triangles(*(np.zeros(len(keys), np.uint64) for _ in range(3)))
+        for row, names in enumerate(keys):
+            kept = next((self._shapes[name] for name in names if name in self._shapes), ())
+            if len(kept) == 2:
+                found.vertices[row], found.indices[row] = kept[0].ctypes.data, kept[1].ctypes.data
+            elif kept:
+                found.corners[row] = kept[0].ctypes.data
+        return found
 
 
 class Corners(NamedTuple):
@@ -72,10 +94,6 @@ class Meeting(NamedTuple):
     """normal, counter-clockwise seen from its tip, twice the area long"""
     ny: Real
     nz: Real
-    inside: bool
-    """whether the ray passes inside the triangle, or on an edge of it"""
-    clear: bool
-    """whether it passes inside by more than rounding errors of single precision at that distance"""
 
 
 @inline_kernel
@@ -114,24 +132,8 @@ def meet_triangle(ray: Ray, at: Corners) -> Meeting:
     low, high = min(a, min(b, c)), max(a, max(b, c))
     t = t if t > low else low  # NaN becomes the nearest corner
     t = t if t < high else high
-    gx, gy, gz = at.bx - ray.x, at.by - ray.y, at.bz - ray.z
-    hx, hy, hz = at.cx - ray.x, at.cy - ray.y, at.cz - ray.z
-    ab = dx * (wy * gz - wz * gy) + dy * (wz * gx - wx * gz) + dz * (wx * gy - wy * gx)
-    bc = dx * (gy * hz - gz * hy) + dy * (gz * hx - gx * hz) + dz * (gx * hy - gy * hx)
-    ca = dx * (hy * wz - hz * wy) + dy * (hz * wx - hx * wz) + dz * (hx * wy - hy * wx)
-    least, most = min(ab, min(bc, ca)), max(ab, max(bc, ca))
-    inside = ((least >= 0.0) & (most > 0.0)) | ((most <= 0.0) & (least < 0.0))
-    # The product is at most the edge's length times how far the ray passes from it.
-    near, kx, ky, kz = _NEAR_EDGE * t, fx - ex, fy - ey, fz - ez
-    room = near * near
-    clear = (
-        inside
-        & (ab * ab > room * (ex * ex + ey * ey + ez * ez))
-        & (ca * ca > room * (fx * fx + fy * fy + fz * fz))
-        & (bc * bc > room * (kx * kx + ky * ky + kz * kz))
-    )
-    share = 1.0 / (ab + bc + ca)
-    u, v = ca * share, ab * share
+    u = (wx * (dy * fz - dz * fy) + wy * (dz * fx - dx * fz) + wz * (dx * fy - dy * fx)) * per
+    v = (wx * (ey * dz - ez * dy) + wy * (ez * dx - ex * dz) + wz * (ex * dy - ey * dx)) * per
     u = u if u > 0.0 else 0.0
     v = v if v > 0.0 else 0.0
-    return Meeting(t, u if u < 1.0 else 1.0, v if v < 1.0 else 1.0, nx, ny, nz, inside, clear)
+    return Meeting(t, u if u < 1.0 else 1.0, v if v < 1.0 else 1.0, nx, ny, nz)

@@ -32,10 +32,9 @@ from tussock.scene.wet import wetted
 from tussock.scene.wind import Wind
 from tussock.shown import Shown
 from tussock.threads import resolve_threads, run_on_threads
+from tussock.trace.cut_outs.filter import Filtered, known_to_filters
+from tussock.trace.cut_outs.opacity import CutOuts
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
-from tussock.trace.exact.cut_outs import CutOuts
-from tussock.trace.exact.kept_triangles import KeptTriangles
-from tussock.trace.exact.true_hits import Filtered, known_to_filters
 from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
 from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
@@ -45,6 +44,7 @@ from tussock.trace.surroundings import Surroundings
 from tussock.trace.sway import LAID, Swaying, fill_tips, no_sway
 from tussock.trace.sway_geometry import swaying_geometry
 from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, standing_transforms, time_steps
+from tussock.trace.triangles import KeptTriangles
 from tussock.trace.watertight import needs_to_be_tight
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
@@ -136,8 +136,7 @@ class World(Shown):
         """What moves, beside what stands."""
         handle = 0 if scene is None else scene.handle
         assert handle is not None
-        # Never 0: that would have rays at edges traced again, which is not watertight (docs/reproducibility.md).
-        moment = tables.sway.moment.ctypes.data
+        moment = tables.sway.moment.ctypes.data if self._swaying else 0
         return Moving(Surroundings(self.handle, handle, tables, self.volumes, moment), scene)
 
     def _facts(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ import pytest
 from pydantic import create_model
 
 from tussock.air.clouds import DustCloud, DustTrail, FogBank
-from tussock.air.weather import Change, Fog, Weather
+from tussock.air.weather import Change, Fog, Shower, Weather
 from tussock.pack import load_pack, save_pack
 from tussock.poses import Pose, Trajectory
 from tussock.scene.fingerprint import fingerprint
@@ -93,6 +93,7 @@ def weather() -> Weather:
             FogBank(box_m=(1, 2, 3), position_m=(1, 2, 3), visibility_m=20.0),
         ),
         changes=(Change(time_s=3.0, rain_mm_h=4.0, snow_mm_h=1.0, dust_g_m3=0.1, visibility_m=50.0),),
+        showers=(Shower(rain_mm_h=3.0, snow_mm_h=1.0, radius_m=20.0, position_m=(1, 2), velocity_m_s=(0.5, 1)),),
         wind_m_s=(3, 1, 0), wet=0.4,
     )  # fmt: skip
 
@@ -151,7 +152,7 @@ def test_the_scene_tries_every_part() -> None:
         found.setdefault(type(owner), []).append(owner)
     assert {kind.__name__ for kind in found} == {
         "Scene", "SceneObject", "PlacedVolumes", "Mesh", "Placements", "Forms", "Trajectory", "Volumes", "Material",
-        "Band", "Texture", "VegetationResponse", "Weather", "Fog", "DustCloud", "DustTrail", "FogBank", "Change", "Wind",
+        "Band", "Texture", "VegetationResponse", "Weather", "Fog", "DustCloud", "DustTrail", "FogBank", "Change", "Shower", "Wind",
     }  # fmt: skip
     for kind, things in found.items():
         for name, default in defaults(kind).items():

@@ -41,28 +41,3 @@ def test_nothing_is_met_outside_the_stretch_of_the_triangle(corners: list[float]
     assert along.min() - 1e-9 <= found.distance <= along.max() + 1e-9
     assert 0 <= found.u <= 1
     assert 0 <= found.v <= 1
-
-
-@given(nine, three, st.floats(-1, 2), three)
-def test_no_ray_slips_between_two_triangles(
-    corners: list[float], fourth: list[float], share: float, start: list[float]
-) -> None:
-    """Aimed at the edge that they share, as near as double precision goes: it passes inside one of the two, or on none."""
-    a, b, c = np.array(corners).reshape(3, 3)
-    d = np.array(fourth)
-    way = a + share * (b - a) - np.array(start)
-    length = float(np.linalg.norm(way))
-    if length < 1e-2:
-        return
-    ray = Ray(*start, *(way / length), 0.0, 100.0, 0.0)
-    left, right = meet_triangle(ray, Corners(*a, *b, *c)), meet_triangle(ray, Corners(*b, *a, *d))
-
-    def sides(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> tuple[float, ...]:
-        p, q, r, way = p - start, q - start, r - start, np.array(ray[3:6])
-        return tuple(float(way @ np.cross(*pair)) for pair in ((p, q), (q, r), (r, p)))
-
-    one, other = sides(a, b, c), sides(b, a, d)
-    # Both lie on their own side of the edge, and the ray goes between their other edges.
-    if min(one[1:]) > 1e-9 and min(other[1:]) > 1e-9 and 0.01 < share < 0.99:
-        assert left.inside or right.inside
-    assert not (left.inside and min(one[1:]) < -1e-9 and max(one[1:]) > 1e-9)

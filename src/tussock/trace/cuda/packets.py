@@ -27,7 +27,6 @@ __all__ = [
     "distance_at",
     "empty_hit",
     "empty_lane",
-    "find_again",
     "find_surfaces",
     "hit_at",
     "intersect",
@@ -42,6 +41,7 @@ __all__ = [
     "resolve",
     "set_hit",
     "stop_light",
+    "take_hit",
     "trace_sub_ray",
     "was_stopped",
 ]  # fmt: skip
@@ -200,6 +200,20 @@ def meet_hit(trees: Trees, tables: HitTables, packet: Packet, triangle: Whole) -
 
 
 @inline_kernel
+def take_hit(
+    standing: Trees, moving: Trees, tables: HitTables, packet: Packet, placement: Whole, triangle: Whole, moves: Whole
+) -> None:  # fmt: skip
+    """What a walk came to, named and met: among what stands, or, where ``moves`` is not 0, what moves; −1 for nothing."""
+    if placement >= 0:
+        if moves != 0:
+            name_hit(moving, packet, placement, triangle)
+            meet_hit(moving, tables, packet, triangle)
+        else:
+            name_hit(standing, packet, placement, triangle)
+            meet_hit(standing, tables, packet, triangle)
+
+
+@inline_kernel
 def occluded(trees: Trees, packet: Packet) -> None:
     """Whether the ray, if it is in use, meets anything; see `was_stopped`."""
     if packet.masks[0] != np.uint32(0) and is_stopped(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack):
@@ -207,21 +221,15 @@ def occluded(trees: Trees, packet: Packet) -> None:
 
 
 @inline_kernel
-def resolve(tables: HitTables, packet: Packet) -> int:
-    """The material of what was met; these trees have no margins, so that nothing is to be traced again."""
+def resolve(tables: HitTables, packet: Packet) -> None:
+    """The material of what was met."""
     numbers, bits = packet.numbers, packet.bits
     geometry = bits[_GEOMETRY]
     if geometry == NOTHING:
         numbers[_NX] = numbers[_NY] = numbers[_NZ] = np.float32(0.0)
         packet.materials[0] = np.int32(-1)
-        return 0
+        return
     packet.materials[0] = material_of(tables, geometry, bits[_PRIMITIVE])
-    return 0
-
-
-@inline_kernel
-def find_again(around: Any, packet: Packet) -> None:
-    """See `resolve`."""
 
 
 @inline_kernel

@@ -34,7 +34,6 @@ def single_rays(
         if hasattr(getattr(packets, name), "py_func") and hasattr(single, name)
     }
     bodies[surroundings.find_surfaces] = single.find_surfaces
-    bodies[surroundings.find_again] = single.find_again
     bodies[surroundings.stop_light] = single.stop_light
     bodies[surroundings.trace_sub_ray] = single.trace_sub_ray
     for original, body in bodies.items():

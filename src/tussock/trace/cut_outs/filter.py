@@ -1,21 +1,13 @@
-"""Which of the hits that Embree finds are true: a filter that it calls back where a ray is traced again.
+"""What Embree asks of us at a hit on a shape that has cut-outs: whether there is anything where the ray meets it.
 
-Embree is handed triangles with a margin (`tussock.trace.exact.margins`), so that none is lost to its single precision, and
-some are met that a ray passes by. Those are told by our own arithmetic (`tussock.trace.triangles`), which is the same on
-every processor. It is done once a ray has been traced; the few rays that met no more than a margin, or an edge, are traced
-again, and then Embree asks this filter at every triangle that it comes to. Which of two is nearer our own arithmetic says
-as well: Embree is told that what it has found is a little further off, so that it asks of all that may be nearer. At shapes that have cut-outs
-(`tussock.trace.exact.cut_outs`) it is asked at once.
+Which texel is met our own arithmetic says (`tussock.trace.triangles`), so that it is the same one on every processor.
+Copies that sway are where no straight ray meets them (`tussock.trace.sway_geometry`): there Embree's word is taken.
 
 What a filter is handed (rtcSetGeometryIntersectFilterFunction, Embree 4 API):
 
     arguments  0 valid   16 context   24 rays   32 hits   40 how many
     rays       twelve rows, the eleventh of them the lane   hits  nine rows: normal, u, v, primitive, geometry, instance, copy
     context    1936 `HitTables.known`   2000 start, direction and time of the rays in the world, seven rows of 16
-               2448 how far the nearest hit so far is, by our own arithmetic, a row of 16
-
-Copies that sway are where no straight ray meets them (`tussock.trace.sway_geometry`): what Embree finds of them is
-taken as it is, but for what is cut out of them.
 """
 
 from __future__ import annotations
@@ -31,8 +23,6 @@ from tussock.kernels import (
     callback_address,
     float32_at,
     float32_rows,
-    float32_view,
-    float64_view,
     inline_kernel,
     int32_view,
     int64_view,
@@ -42,17 +32,17 @@ from tussock.kernels import (
     uint64_at,
     uint64_view,
 )  # fmt: skip
-from tussock.trace.exact.cut_outs import is_there
+from tussock.trace.cut_outs.opacity import is_there
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_copies import apply_transform, transform_of
 from tussock.trace.ray import Ray
 from tussock.trace.triangles import Corners, Meeting, Triangles, corners_of, meet_triangle
 
-__all__ = ["CUT_OUTS", "FILTER", "KNOWN_AT", "NEAREST_AT", "QUERY_CONTEXT", "RAYS_AT", "Filtered", "known_to_filters"]
+__all__ = ["CUT_OUTS", "FILTER", "KNOWN_AT", "QUERY_CONTEXT", "RAYS_AT", "RAYS_END", "Filtered", "known_to_filters"]
 
 QUERY_CONTEXT = 48
 """bytes into `Packet.query` where the context of a query begins; eight bytes on, what a frame hands to callbacks"""
-KNOWN_AT, RAYS_AT, NEAREST_AT = 1936, 2000, 2448
+KNOWN_AT, RAYS_AT, RAYS_END = 1936, 2000, 2448
 """bytes into the context"""
 (
     FILTER, CUT_OUTS, _VERTICES, _INDICES, _CORNERS, _FIRST, _STEPS, _COPIES, _STANDING, _MOVING, _SWAY, _UV, _MATERIALS,
@@ -61,9 +51,6 @@ KNOWN_AT, RAYS_AT, NEAREST_AT = 1936, 2000, 2448
 """words of `HitTables.known`: where the filter is, and the tables that it reads"""
 _LANES = 16
 _MANY = 1 << 40  # how long tables are is not asked
-_NEVER = np.inf
-_BEYOND = 2.0**-16
-"""of the distance, by which Embree looks on: what it says of a grazing triangle may be off by more than steps"""
 _NO_INSTANCE = np.uint32(0xFFFFFFFF)
 
 
@@ -77,13 +64,13 @@ class Filtered(NamedTuple):
     geometry_material: NDArray[np.int32]
     primitives: NDArray[np.uint16]
     cut_outs: NDArray[np.uint64]
-    """`tussock.trace.exact.cut_outs.CutOuts.rows`; of length 0 where nothing is cut out"""
+    """`tussock.trace.cut_outs.opacity.CutOuts.rows`; of length 0 where nothing is cut out"""
 
 
 def known_to_filters(tables: Filtered) -> NDArray[np.uint64]:
     """`HitTables.known`: addresses, which hold for as long as the arrays live."""
     known = np.zeros(_WORDS, np.uint64)
-    known[FILTER] = callback_address(_keep_true)
+    known[FILTER] = callback_address(_keep_what_is_there)
     known[CUT_OUTS] = tables.cut_outs.ctypes.data if len(tables.cut_outs) else 0
     read = (
         *tables.triangles,
@@ -104,10 +91,12 @@ class _Named(NamedTuple):
     primitive: Whole
     instance: Whole
     copy: Whole
+    u: Real
+    v: Real
 
 
-def _keep_true(arguments: Any) -> None:
-    """Strike out the lanes whose ray passes beside the triangle."""
+def _keep_what_is_there(arguments: Any) -> None:
+    """Strike out the lanes whose ray meets what is cut out."""
     context, rays, hits = uint64_at(arguments, 2), uint64_at(arguments, 3), uint64_at(arguments, 4)
     count = np.int64(uint32_at(arguments, 10))
     valid = uint32_view(uint64_at(arguments, 0), count)
@@ -116,47 +105,28 @@ def _keep_true(arguments: Any) -> None:
         if valid[i] != 0:
             named = _Named(
                 uint32_at(hits, 6 * count + i), uint32_at(hits, 5 * count + i), uint32_at(hits, 7 * count + i),
-                uint32_at(hits, 8 * count + i),
+                uint32_at(hits, 8 * count + i), float32_at(hits, 3 * count + i), float32_at(hits, 4 * count + i),
             )  # fmt: skip
             lane = np.int64(uint32_at(rays, 10 * count + i))
-            said = _Said(
-                float32_at(rays, 8 * count + i), float32_at(hits, 3 * count + i), float32_at(hits, 4 * count + i)
-            )
-            t = _true_distance(known, context + np.uint64(RAYS_AT), lane, named, said)
-            nearest = float64_view(context + np.uint64(NEAREST_AT), _LANES)
-            if t < nearest[lane]:
-                nearest[lane] = t
-                float32_view(rays, 9 * count)[8 * count + i] = np.float32(t + _BEYOND * t)
-            else:
+            if not _is_kept(known, context + np.uint64(RAYS_AT), lane, named):
                 valid[i] = np.uint32(0)
 
 
-class _Said(NamedTuple):
-    """Where Embree says that a triangle is met."""
-
-    distance: Real
-    u: Real
-    v: Real
-
-
 @inline_kernel
-def _true_distance(known: Whole, rays: Whole, lane: Whole, named: _Named, said: _Said) -> Real:
-    """[m] how far a triangle is along a ray, infinity where the ray passes beside it or what it meets is cut out."""
+def _is_kept(known: Whole, rays: Whole, lane: Whole, named: _Named) -> bool:
+    """Whether there is anything where the ray of a lane meets a triangle."""
     geometry = named.geometry if named.instance == _NO_INSTANCE else named.instance
-    distance, u, v = np.float64(said.distance), np.float64(said.u), np.float64(said.v)
-    if int64_view(uint64_at(known, _SWAY), _MANY)[geometry] < 0:
-        met = _meeting(known, rays, lane, named)
-        if not met.inside:
-            return _NEVER
-        distance, u, v = met.distance, met.u, met.v
     corners = uint64_view(uint64_at(known, _UV), _MANY)[geometry]
     if corners == 0:
-        return distance
+        return True
+    u, v = np.float64(named.u), np.float64(named.v)
+    if int64_view(uint64_at(known, _SWAY), _MANY)[geometry] < 0:
+        met = _meeting(known, rays, lane, named)
+        u, v = met.u, met.v
     material = np.int64(int32_view(uint64_at(known, _MATERIALS), _MANY)[geometry])
     if material < 0:
         material = np.int64(uint16_view(uint64_at(known, _PRIMITIVES), _MANY)[-1 - material + named.primitive])
-    there = is_there(uint64_at(known, CUT_OUTS), material, corners, named.primitive, u, v)
-    return distance if there else _NEVER
+    return is_there(uint64_at(known, CUT_OUTS), material, corners, named.primitive, u, v)
 
 
 @inline_kernel
