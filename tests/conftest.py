@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -18,6 +19,10 @@ from tussock.sensors.noise import Noise
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
+
+# No test is timed: the first call of a kernel compiles it, and machines are busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

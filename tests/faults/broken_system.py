@@ -78,8 +78,9 @@ def names(folder: Path) -> set[str]:
 
 
 def contents(folder: Path, before: set[str]) -> dict[str, str]:
-    """Digests of the files that are new."""
-    new = [folder / name for name in sorted(names(folder) - before)]
+    """Digests of the files that are new; parts, which `mistakes` asks for by themselves, are none."""
+    new = [folder / name for name in sorted(names(folder) - before) if ".part" not in Path(name).suffixes[-1:]]
+    new = [path for path in new if not any(above.suffix == ".part" for above in path.parents)]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in new if path.is_file()}
 
 

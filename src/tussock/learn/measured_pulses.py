@@ -262,9 +262,10 @@ def _others(frame: Frame, rows: Frame) -> NDArray[np.float32] | None:
     second = frame.return_number == 2
     if not second.any():
         return None
-    found = np.full(int(frame.pulse.max()) + 1, np.nan, np.float32)
-    found[frame.pulse[second]] = frame.range[second]
-    others = found[rows.pulse]
+    order = np.argsort(frame.pulse[second], kind="stable")
+    pulses, ranges = frame.pulse[second][order], frame.range[second][order]
+    place = np.searchsorted(pulses, rows.pulse, side="right") - 1  # a damaged file may number pulses anyhow
+    others = np.where(pulses[place] == rows.pulse, ranges[place], np.float32(np.nan))
     return np.where(others == rows.range, np.float32(np.nan), others)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.sampler import Sampler
 from tussock.scene.mesh import Mesh
 
 __all__ = ["Surface", "simpler"]
@@ -97,7 +98,7 @@ def _cards(
     corners = vertices[triangles].astype(np.float64)
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     area = np.bincount(part, areas)
-    kept = np.random.default_rng(len(names)).permutation(len(names))[: max(room // 2, 1)]
+    kept = Sampler("triangles that are kept", 0).permutation(len(names))[: max(room // 2, 1)]
     more = float(area.sum() / max(area[kept].sum(), 1e-30))
     place = np.full(len(names), -1)
     place[kept] = np.arange(len(kept))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.errors import TraceError
 from tussock.kernels import Real, Whole, float32_at, inline_kernel, uint32_at
 from tussock.trace.ray import Ray
 
@@ -50,10 +51,15 @@ class KeptTriangles:
         """Keep the triangles of a shape, unless they are there already."""
         if key in self._shapes:
             return
-        if len(triangles) <= _BY_CORNERS_UP_TO:
-            self._shapes[key] = (np.ascontiguousarray(vertices[triangles], np.float32),)
-        else:
-            self._shapes[key] = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
+        kept: tuple[NDArray[Any], ...]
+        try:
+            if len(triangles) <= _BY_CORNERS_UP_TO:
+                kept = (np.ascontiguousarray(vertices[triangles], np.float32),)
+            else:
+                kept = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
+        except MemoryError:
+            raise TraceError(f"keeping a shape of {len(triangles):,} triangles: out of memory") from None
+        self._shapes[key] = kept
 
     def of(self, keys: Sequence[Sequence[int]]) -> Triangles:
         """Where the triangles of geometries lie in memory; of each the first of its ``keys`` that is known, if any is."""

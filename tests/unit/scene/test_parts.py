@@ -40,7 +40,7 @@ def mesh(name: str, size: float = 1.0) -> Mesh:
         name=f"{name} bark", reflectance=0.2, spectrum=(Band(wavelength_nm=1550.0, reflectance=0.5, leaf_transmission=0.4),),
         leaf_transmission=0.05, specular=0.1, shininess=7.0, retro=2.0, mirror=0.1, transmission=0.2,
         refractive_index=1.5, film=0.6, film_gloss=0.5, color=(0.1, 0.2, 0.3), texture=Texture(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)),
-        translucency=0.3, variation=0.4, response=VegetationResponse(mean_m=0.25, sigma_m=0.5), label="trunk",
+        translucency=0.3, variation=0.4, opacity_cutoff=0.3, response=VegetationResponse(mean_m=0.25, sigma_m=0.5), label="trunk",
     )  # fmt: skip
     uv = np.linspace(0, size, 8, dtype=np.float32).reshape(4, 2)
     return Mesh(CORNERS * np.float32(size), FACES, (bark, Material(name=f"{name} leaf")), np.array([0, 1, 0]), uv)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.lenses.lens import OPTICAL
-from tussock.errors import InputError
+from tussock.errors import InputError, cause
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.readers.point_files import pulses_of_kitti
 from tussock.poses import Pose
@@ -68,7 +68,7 @@ def _poses(folder: Path) -> list[Pose]:
         rows = np.loadtxt(poses, ndmin=2).reshape(-1, 3, 4)
         lidar = _matrix(calib)
     except (OSError, ValueError) as error:
-        raise InputError(f"not a sequence of KITTI's kind ({' '.join(str(error).split())})", source=folder) from None
+        raise InputError(f"not a sequence of KITTI's kind ({cause(error)})", source=folder) from None
     up = np.eye(4)
     if lidar is not None:
         up[:3, :3] = OPTICAL

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.sampler import Sampler
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.studio.levels import ROOM, Drawn, Plot, display_color, drawn_objects, turned, volume_points
 from tussock.studio.simpler import Surface
@@ -152,7 +153,7 @@ class Stage:
         spread = 0.15 + material.variation
         if len(matrices) > 1 and len(surface.triangles) >= _WORTH_INSTANCES:
             copies = turned(matrices, origin)
-            tint = 1 + spread * (np.random.default_rng(len(matrices)).random((len(matrices), 1)) - 0.5)
+            tint = 1 + spread * Sampler("tints of copies", 0).uniform(-0.5, 0.5, (len(matrices), 1))
             colors = np.clip(color * tint, 0, 255).astype(np.uint8)
             return [
                 self._server.scene.add_batched_meshes_simple(
