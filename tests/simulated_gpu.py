@@ -141,6 +141,10 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     mirrors.add(box((0.05, 2, 3), material=Material(name="glass", reflectance=0.05, transmission=0.9,
                 refractive_index=1.5)), name="pane", position=(3.0, -1.0, 1.5))  # fmt: skip
     found["mirrors and glass"] = (mirrors, grid_sensor())
+    leafy = room()
+    leaf = Material(name="leaf", reflectance=0.4, leaf_transmission=0.45)
+    leafy.add(box((0.002, 6, 3), material=leaf), name="leaves", label="vegetation", position=(3.0, 0, 1.5))
+    found["leaves"] = (leafy, grid_sensor(**{"receiver.mode": "all"}))  # what is behind them is a return of its own
     moving = room()
     path = Trajectory(
         np.array([0.0, 0.3]), np.array([[5.0, -2.0, 1.0], [5.0, 4.0, 1.0]]), np.array([[0, 0, 0, 1.0]] * 2)

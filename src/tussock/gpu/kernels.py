@@ -253,7 +253,7 @@ class Examples(NamedTuple):
         """The steps of a pulse that this scan never takes."""
         around, receiving, air = self.scanning.around, self.scanning.receiving, self.scanning.air
         taken: dict[Any, Any] = {
-            follow_lanes: around.tables.bends and receiving.bounces > 0,
+            follow_lanes: (around.tables.bends or around.tables.leaves) and receiving.bounces > 0,
             respond_lanes: len(around.tables.responses) > 0,
             end_beams: len(around.volumes.model) > 0,
             stop_lanes: len(around.volumes.model) > 0,

@@ -41,7 +41,7 @@ def said() -> dict[str, dict[str, float]]:
     return result
 
 
-@pytest.mark.parametrize("case", ["echoes", "hit by hit", "response", "mirrors and glass", "moving"])
+@pytest.mark.parametrize("case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "moving"])
 def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
     assert one["hits"] >= 20, "the scene must be met"
@@ -141,5 +141,5 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
     plain |= {"trace_volumes", "end_beams", "stop_lanes"}
     assert left_out["echoes"] == left_out["moving"] == plain
     assert left_out["response"] == plain - {"respond_lanes"}
-    assert left_out["mirrors and glass"] == plain - {"follow_lanes"}
+    assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}
     assert left_out["hit by hit"] == plain - {"receive_lanes"} | {"listen_lanes"}
