@@ -21,6 +21,7 @@ from tussock.gpu import kernels, worlds
 from tussock.many import scan_many
 from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
+from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, plane, sphere
 from tussock.scene.response import VegetationResponse
@@ -142,9 +143,12 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
                 refractive_index=1.5)), name="pane", position=(3.0, -1.0, 1.5))  # fmt: skip
     found["mirrors and glass"] = (mirrors, grid_sensor())
     leafy = room()
-    leaf = Material(name="leaf", reflectance=0.4, leaf_transmission=0.45)
-    leafy.add(box((0.002, 6, 3), material=leaf), name="leaves", label="vegetation", position=(3.0, 0, 1.5))
-    found["leaves"] = (leafy, grid_sensor(**{"receiver.mode": "all"}))  # what is behind them is a return of its own
+    leaf = Material(name="leaf", reflectance=0.05, leaf_transmission=0.9)
+    upright = [[0, -3, -1.5], [0, 3, -1.5], [0, 3, 1.5], [0, -3, 1.5]]
+    leafy.add(Mesh.of(upright, [[0, 1, 2], [0, 2, 3]], (leaf,)), name="leaf", label="vegetation", position=(3, 0, 1.5))
+    leafy.add(box((0.1, 6, 3), material=Material(name="white", reflectance=0.9)), name="behind", position=(4.8, 0, 1.5))
+    wide = {"beam.divergence_horizontal_mrad": 9.0, "beam.divergence_vertical_mrad": 9.0}
+    found["leaves"] = (leafy, grid_sensor(**wide, **{"receiver.mode": "all"}))  # what is behind is a return of its own
     moving = room()
     path = Trajectory(
         np.array([0.0, 0.3]), np.array([[5.0, -2.0, 1.0], [5.0, 4.0, 1.0]]), np.array([[0, 0, 0, 1.0]] * 2)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("pytest", "hypothesis")
 PART = [
     "tests/unit/test_settings.py", "tests/unit/test_poses.py", "tests/unit/test_kernels.py",
+    "tests/unit/test_kernel_parts.py",
     "tests/unit/scene_files/test_mesh_files.py", "tests/unit/scene/test_mesh.py",
 ]  # fmt: skip
 
@@ -58,6 +59,7 @@ def main() -> None:
     subprocess.run(
         [str(home / "bin" / "tussock"), "sensors", "vlp-16", "--json"], check=True, stdout=subprocess.DEVNULL
     )
+    subprocess.run([str(home / "bin" / "tussock"), "demo", "--out", str(home / "demo"), "--force"], check=True)
     # Deprecations of versions to come are not for those of the past.
     done = subprocess.run([str(python), "-m", "pytest", "-W", "default", "-rs", *PART], cwd=ROOT, check=False)
     if done.returncode:

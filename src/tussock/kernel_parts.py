@@ -48,13 +48,17 @@ class _PartLibrary(_KernelLibrary):
     apart = False
     """whether it is never woven into its callers"""
 
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions if self.apart else ():
+            if not function.is_declaration and function.linkage in ("", "external"):
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
     def add_llvm_module(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
         for function in module.functions:
             if not function.is_declaration and function.linkage.name == "external":
                 function.linkage = "linkonce_odr"  # what is woven in everywhere need not stay
-                if self.apart:
-                    function.add_function_attribute("noinline")
         self._final_module = module
 
     def finalize(self) -> None:
@@ -199,6 +203,7 @@ class Kernel(registry.CPUDispatcher):
         self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = WholeCompiler, *,
         apart: bool = False,
     ) -> None:  # fmt: skip
+        locals = {} if locals is None else locals
         super().__init__(py_func, locals, targetoptions, pipeline_class)
         self.apart = apart
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
