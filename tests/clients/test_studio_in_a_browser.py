@@ -4,52 +4,22 @@ scanned by the command line to the same bytes."""
 from __future__ import annotations
 
 import shlex
-import shutil
-import time
-from collections.abc import Callable
 
 import pytest
+from in_chromium import NEEDS_CHROMIUM, open_browser, wait_for
 
 from tussock.cli.app import app
 from tussock.files.formats import load_frame
 from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
 
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is not installed: pip install 'tussock[readers]'"
-)
-pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="Chromium is not installed: apt-get install chromium chromium-driver"
-    ),
-    pytest.mark.filterwarnings("ignore"),  # those of the web server's and the browser driver's own libraries
-]
-
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
-         "--enable-unsafe-swiftshader", "--window-size=900,600")  # fmt: skip
-
-
-def wait_for(check: Callable[[], bool], seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.1)
-    return False
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture
 def browser():
-    options = webdriver.ChromeOptions()
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.binary_location = CHROMIUM
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with open_browser() as driver:
+        yield driver
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import shutil
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
+from in_chromium import NEEDS_CHROMIUM, open_browser, wait_for
 
 from tussock.poses import Pose, Trajectory
 from tussock.scene.primitives import box, plane
@@ -17,32 +15,13 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan_range
 from tussock.viewer import Viewer
 
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is not installed: pip install 'tussock[readers]'"
-)
-pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="Chromium is not installed: apt-get install chromium chromium-driver"
-    ),
-    pytest.mark.filterwarnings("ignore"),  # those of the web server's and the browser driver's own libraries
-]
-
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
-         "--enable-unsafe-swiftshader", "--window-size=900,600")  # fmt: skip
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture
 def browser():
-    options = webdriver.ChromeOptions()
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.binary_location = CHROMIUM
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with open_browser() as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -67,15 +46,6 @@ def points_in(image: np.ndarray) -> int:
     """Pixels in the colour of terrain (#c2a878), left of the panel."""
     canvas = image[:, : image.shape[1] * 6 // 10]
     return int((np.abs(canvas - np.array([0xC2, 0xA8, 0x78])).max(2) < 24).sum())
-
-
-def wait_for(check: Callable[[], bool], seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.3)
-    return False
 
 
 def test_page_points_and_slider(viewer, browser):
