@@ -56,8 +56,9 @@ def plain_loop() -> Callable[..., None]:
         return pulse_loop
 
     def like(copy: FunctionType, original: Any) -> Any:
-        if original is pulse_loop:
-            copy.__name__ = copy.__qualname__ = "plain_pulse_loop"  # what is cached goes by this name
+        # Compiled code goes by these names, in the cache and in memory: both loops may be there at once, and the linker
+        # takes two functions of one name for the same.
+        copy.__name__ = copy.__qualname__ = f"plain_{copy.__name__}"
         return kernel_like(copy, original, kept=original is pulse_loop)
 
     rebound = Rebound({}, like)

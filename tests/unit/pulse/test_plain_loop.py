@@ -8,7 +8,7 @@ import pytest
 import tussock
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.loop import Turns, pulse_loop
-from tussock.pulse.plain import is_plain, loop_for, plain_loop
+from tussock.pulse.plain import _IDLE, is_plain, loop_for, plain_loop
 from tussock.scene.response import VegetationResponse
 from tussock.simulate import prepare
 from tussock.trace.world import World
@@ -61,3 +61,17 @@ def test_a_scan_that_does_more_runs_the_whole_loop():
     plain, _ = shot_of(scene_of())
     assert is_plain(plain.scanning, plain.slots)
     assert loop_for(plain.scanning, plain.slots) is plain_loop()
+
+
+def test_no_kernel_of_the_plain_loop_has_the_name_of_another_one():
+    """Of two functions of one name in memory the linker takes one: a scan in clear air would make all later ones clear."""
+    waiting, seen = [plain_loop()], {}
+    while waiting:
+        kernel = waiting.pop()
+        seen[id(kernel)] = kernel
+        names = kernel.py_func.__globals__
+        called = [names[name] for name in kernel.py_func.__code__.co_names if hasattr(names.get(name), "py_func")]
+        waiting += [one for one in called if id(one) not in seen]
+    idle = {id(kernel) for kernel in _IDLE.values()}
+    copies = [kernel.py_func.__qualname__ for key, kernel in seen.items() if key not in idle]
+    assert len(copies) > 50 and all(name.startswith("plain_") for name in copies)
