@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo faults fuzz lowest mutants test test-alone site wheel pythons lint format bench clean
+.PHONY: demo faults fuzz lowest mutants test test-alone test-skipped site wheel pythons lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,7 +16,10 @@ demo: $(VENV)/ready ## build a small scene, scan it, write files and a picture
 	$(BIN)/tussock demo --out demo_out --force
 
 test: $(VENV)/ready ## the whole test suite
-	$(BIN)/python -m pytest --numprocesses auto
+	TUSSOCK_SKIPPED=build/skipped $(BIN)/python -m pytest --numprocesses auto
+
+test-skipped: $(VENV)/ready ## what the last `make test` skipped, and what does more with a library that has come since
+	$(BIN)/python -m pytest --numprocesses auto @build/skipped tests/faults/test_corpus.py tests/unit/files/test_same_bytes.py
 
 test-alone: $(VENV)/ready ## the tests that would read recordings (docs/recordings.md), as if there were none
 	TUSSOCK_RECORDINGS=/nowhere $(BIN)/python -m pytest -m recordings -rs

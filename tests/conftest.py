@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "module", None), "recorded", None) is recorded:
             item.add_marker("recordings")
+
+
+_skipped: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _skipped.add(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        _skipped.add(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The tests that were skipped, a line each, into the file that TUSSOCK_SKIPPED names: see `make test-skipped`."""
+    if (name := os.environ.get("TUSSOCK_SKIPPED")) and not hasattr(session.config, "workerinput"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("".join(f"{test}\n" for test in sorted(_skipped)))
 
 
 class Rays(NamedTuple):

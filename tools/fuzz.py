@@ -324,7 +324,8 @@ def main() -> None:
     source: Cases = ByChance(given.seed, names)
     tally = Tally(out / f"seed-{given.seed}.json", {"weights": weights}, given.first)
     if given.corpus:
-        files = sorted(given.corpus.resolve().iterdir())
+        there = {file_name(name) for name in TARGETS}  # some want a library that is not here
+        files = [file for file in sorted(given.corpus.resolve().iterdir()) if file.name.rpartition("@")[0] in there]
         source, end = Corpus(files), len(files)
         tally = Tally(out / "corpus.json", {"at": time.time()}, 0)
 

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_cases_of_chance(furnished_for_fuzzing, tmp_path):
 
 
 def test_what_once_went_wrong(furnished_for_fuzzing, tmp_path):
-    files = list(CORPUS.iterdir())
+    files = [file for file in CORPUS.iterdir() if file.suffix != ".osf" or find_spec("ouster")]
     done, counts = fuzz("--corpus", CORPUS, "--out", tmp_path / "fuzz", "--workshop", furnished_for_fuzzing)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert counts["cases"] == len(files) >= 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from importlib.util import find_spec
 from pathlib import Path
 
 from tussock.frames.frame import Frame
@@ -16,7 +17,7 @@ from tussock.wire.recording import open_recording
 __all__ = ["RECORDINGS", "SCENES", "furnish_recordings", "furnish_scenes"]
 
 RECORDINGS: dict[str, str] = {
-    "ouster.pcap": "os1-32", "ouster.osf": "os1-32", "hesai.pcap": "xt32", "livox.pcap": "livox-mid-360",
+    "ouster.pcap": "os1-32", **({"ouster.osf": "os1-32"} if find_spec("ouster") else {}), "hesai.pcap": "xt32", "livox.pcap": "livox-mid-360",
     "livox.mcap": "livox-mid-360", "run.rosbag2": "vlp-16", "run.bag": "vlp-16",
 }  # fmt: skip
 """the sensor of each"""

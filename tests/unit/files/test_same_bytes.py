@@ -10,6 +10,7 @@ import sys
 
 WRITE = """
 import datetime, hashlib, json, sys, time
+from importlib.util import find_spec
 from pathlib import Path
 
 days = float(sys.argv[1])
@@ -46,9 +47,10 @@ for name in ("run.pcap", "run.mcap", "run.rosbag2", "run.bag"):
     with open_recording(out / name, sensor) as log:
         for frame in frames:
             log.write(frame)
-ouster = tussock.load_sensor("os1-32-rev7")
-with open_recording(out / "run.osf", ouster) as log:
-    log.write(tussock.scan(scene, ouster, path, seed=4))
+if find_spec("ouster"):
+    ouster = tussock.load_sensor("os1-32-rev7")
+    with open_recording(out / "run.osf", ouster) as log:
+        log.write(tussock.scan(scene, ouster, path, seed=4))
 tussock.save_pack(scene, out / "pack.tussock", sensor=sensor, seed=4)
 tussock.save_scene(scene, out / "scene.toml")
 save_volumes(learn_volumes(measured_pulses(frames[0]), voxel=2.0, say=lambda note: None), out / "v.volumes")
