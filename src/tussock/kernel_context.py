@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
@@ -68,9 +69,21 @@ def _read(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any
     place = cgutils.gep_inbounds(builder, address, 0, kind.kind.fields.index(name))
     if isinstance(kind.field(name), _Held):
         return place
-    value = builder.load(place)
-    value.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return value
+    return _load(builder, place, builder.module.add_metadata([]))
+
+
+def _load(builder: Any, place: Any, unchanging: Any) -> Any:
+    """What is at an address, number by number: the compiler forgets of a whole array or tuple that it does not change."""
+    kind = place.type.pointee
+    if not isinstance(kind, (ir.LiteralStructType, ir.ArrayType)):
+        value = builder.load(place)
+        value.set_metadata("invariant.load", unchanging)
+        return value
+    whole = ir.Constant(kind, ir.Undefined)
+    for index in range(len(kind)):
+        part = _load(builder, cgutils.gep_inbounds(builder, place, 0, index), unchanging)
+        whole = builder.insert_value(whole, part, index)
+    return whole
 
 
 @intrinsic

@@ -29,7 +29,7 @@ from tussock.kernel_cache import keep_compiled
 from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
-    "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "float32_at", "float32_rows", "float32_view",
+    "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "fetch", "float32_at", "float32_rows", "float32_view",
     "float64_view", "from_library", "inline_kernel", "int32_view", "int64_view", "kernel", "kernel_like", "loop_kernel",
     "source_stamp", "taken", "uint8_at", "uint16_view", "uint32_at", "uint32_view", "uint64_at", "uint64_view",
 ]  # fmt: skip
@@ -143,8 +143,8 @@ def source_stamp() -> str:
 
 
 def _files_of_kernels(package: Path) -> list[Path]:
-    """The files that define kernels, and those that constants (NAMES IN CAPITALS) are imported from into them."""
-    found = {package / "kernels.py"}
+    """The files that define kernels, what compiles them, and those that constants (NAMES IN CAPITALS) are imported from into them."""
+    found = {package / "kernels.py", package / "kernel_parts.py"}
     for file in package.rglob("*.py"):
         imports = re.findall(
             r"^from tussock\.([\w.]+) import ([^\n(]+|\([^)]*\))", file.read_text("utf-8"), re.MULTILINE
@@ -216,6 +216,24 @@ def _loader(kind: Any, plain: Any) -> Any:
         return kind(types.uint64, types.int64), generate
 
     return load
+
+
+@intrinsic
+def _fetch(typing_context: Any, address: Any) -> Any:
+    """Have the processor bring what is at an address near, while it does other things."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], _PREFETCH)
+        reading, stays, data = number(0), number(3), number(1)
+        builder.call(prefetch, [builder.inttoptr(args[0], byte), reading, stays, data])
+        return context.get_dummy_value()
+
+    return types.none(types.uint64), generate
+
+
+_PREFETCH = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), *[ir.IntType(32)] * 3])
+fetch: Any = _itself if INTERPRETED else _fetch
 
 
 def _viewer(kind: Any, plain: Any, width: int = 0) -> Any:

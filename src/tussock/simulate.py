@@ -40,6 +40,7 @@ from tussock.signal.returns import Window
 from tussock.steps import steps_between
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.hit_tables import HitTables
+from tussock.trace.packets import LANES
 from tussock.trace.world import Moving, World
 from tussock.version import VERSION
 
@@ -49,7 +50,8 @@ SUN = (215.0, 40.0)
 """[deg] azimuth and elevation, where nothing else is said"""
 
 _MOST_SAMPLES = 10**9  # 4 GB
-_BLOCK = 256  # pulses a thread takes at a time; whoever is done first takes the next
+_BLOCK, _LARGE_BLOCK = 256, 1024  # pulses a thread takes at a time; whoever is done first takes the next
+_TURNS = 8  # blocks a thread takes at least, so that none waits long for the last one
 _ROWS_A_THREAD = 20_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
@@ -67,7 +69,7 @@ def scan(
     keep_misses: bool = False,
     waveform: bool = False,
     threads: int | None = None,
-    block: int = _BLOCK,
+    block: int | None = None,
     on: str = "cpu",
     epoch: float = 0.0,
     sun: tuple[float, float] = SUN,
@@ -75,7 +77,7 @@ def scan(
     """Scan a scene once: revolution or image number ``frame``, which starts at ``epoch`` + ``frame`` × the sensor's period.
 
     ``pose`` is ``T_world_sensor``, standing or moving. The same seed gives the same bytes whatever the
-    ``threads`` and the ``block`` (pulses a thread takes at a time). ``keep_misses`` keeps a row for every pulse
+    ``threads`` and the ``block`` (pulses a thread takes at a time; chosen if not given). ``keep_misses`` keeps a row for every pulse
     without return; ``waveform`` keeps the received signal of every pulse, in bins and decomposed. ``on`` is ``"cpu"``
     or ``"gpu"``, an NVIDIA graphics processor (extra ``cuda``). ``epoch`` [s] is when frame 0 starts: a UNIX time, where
     poses and motions are in UNIX time; chance and firings are those of the frame's number, whenever it starts. ``sun`` is where the sun stands, azimuth and elevation [deg], for sensors with
@@ -90,7 +92,8 @@ def scan(
     """
     world = scene if isinstance(scene, World) else World(scene)
     path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
-    seed, threads, block = check_seed(seed), resolve_threads(threads), _checked_block(block)
+    seed, threads = check_seed(seed), resolve_threads(threads)
+    given = None if block is None else _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
     if on == "gpu":
         refuse_callbacks(world)
@@ -101,6 +104,7 @@ def scan(
         columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses, threads=threads)
     else:
         pulses = len(fired.lasers)
+        block = _block_for(pulses, sensor.beam.rays, threads) if given is None else given
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
@@ -267,6 +271,12 @@ def _checked_epoch(epoch: float) -> float:
     if isinstance(epoch, bool) or not isinstance(epoch, (int, float, np.number)) or not abs(float(epoch)) <= _FAR_S:
         raise InputError.of("epoch", f"must be a time [s] within {_FAR_S:g} of 0", epoch)
     return float(epoch)
+
+
+def _block_for(pulses: int, rays: int, threads: int) -> int:
+    """Pulses a thread takes at a time: more of them where each is quick, as long as there are turns for all threads."""
+    most = min(_LARGE_BLOCK // rays, pulses // (_TURNS * threads))
+    return max(_BLOCK, most // LANES * LANES)
 
 
 def _checked_block(block: int) -> int:

@@ -267,6 +267,7 @@ def _peak_between(before: _Node, after: _Node, width: Any, falls: bool) -> Any:
 @inline_kernel
 def _strongest(hits: Any, begin: int, end: int, path: Any, sigma: Any) -> Any:
     """The row of the strongest hit within σ of a peak; where none is so near, that of the nearest."""
+    begin = max(begin, 0)  # it is: now the compiler knows that no index counts from the end
     best, nearest = -1, begin
     most, least = _ZERO, abs(hits.paths[begin] - path)
     for i in range(begin, end):

@@ -17,10 +17,10 @@ from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, ker
 from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, QUERY_CONTEXT, RAYS_AT, RAYS_END
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
+from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.sway import swayed
-from tussock.trace.triangles import Corners, corners_of, meet_triangle
+from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
 
 __all__ = [
     "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "let_cut_out", "load_ray",
@@ -225,9 +225,23 @@ def resolve(tables: HitTables, packet: Packet) -> None:
     Idle lanes keep what they have: it may be a volume, which has no triangles.
     """
     for l in range(LANES):
+        if packet.masks[l] != 0 and packet.bits[_GEOM + l] != NOTHING:
+            _fetch_lane(tables, packet.bits, l)
+    for l in range(LANES):
         if packet.masks[l] != 0:
             packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
     _meet_lanes(packet)
+
+
+@inline_kernel
+def _fetch_lane(tables: HitTables, bits: Array, l: int) -> None:
+    """Ask for the triangle that lane ``l`` met, and for where it is placed, before they are read: both are far away."""
+    instance, geometry = bits[_INST + l], bits[_GEOM + l]
+    if instance != NOTHING:
+        geometry = instance
+        if tables.placed.steps[instance] == 1:
+            fetch_copy(tables.placed, instance, bits[_INST_PRIM + l])
+    fetch_corners(tables.triangles, geometry, bits[_PRIM + l])
 
 
 @inline_kernel

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tussock.kernels import Array, Real, Whole, inline_kernel
+from tussock.kernels import Array, Real, Whole, fetch, inline_kernel
 from tussock.trace.normals import PlacedCopies
 
-__all__ = ["Transform", "apply_transform", "mirrored_side", "transform_of"]
+__all__ = ["Transform", "apply_transform", "fetch_copy", "mirrored_side", "transform_of"]
 
 
 class Transform(NamedTuple):
@@ -42,6 +42,15 @@ def transform_of(placed: PlacedCopies, geometry: Whole, copy: Whole, ray_time: R
     low = min(int(place), steps - 2)
     row += low * placed.copies[geometry]
     return _mixed(placed.moving, row, row + placed.copies[geometry], place - low)
+
+
+@inline_kernel
+def fetch_copy(placed: PlacedCopies, geometry: Whole, copy: Whole) -> None:
+    """Ask for the transform of a copy of a geometry that stands, before `transform_of` reads it."""
+    row = placed.first[geometry] + copy
+    begin = np.uint64(placed.standing.ctypes.data) + np.uint64(48) * np.uint64(row)
+    fetch(begin)
+    fetch(begin + np.uint64(47))
 
 
 @inline_kernel

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import TraceError
-from tussock.kernels import Real, Whole, float32_at, inline_kernel, uint32_at
+from tussock.kernels import Real, Whole, fetch, float32_at, inline_kernel, uint32_at
 from tussock.trace.ray import Ray
 
-__all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "meet_triangle"]
+__all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "fetch_corners", "meet_triangle"]
 
 _BY_CORNERS_UP_TO = 2_000_000
 """triangles of a shape that are kept each with its corners, 36 bytes; of larger ones vertices and triangles are kept"""
@@ -121,6 +121,16 @@ def corners_of(triangles: Triangles, geometry: Whole, primitive: Whole) -> Corne
         np.float64(float32_at(vertices, c)), np.float64(float32_at(vertices, c + 1)),
         np.float64(float32_at(vertices, c + 2)),
     )  # fmt: skip
+
+
+@inline_kernel
+def fetch_corners(triangles: Triangles, geometry: Whole, primitive: Whole) -> None:
+    """Ask for a triangle's corners that `corners_of` is going to read, where one look finds them."""
+    corners = triangles.corners[geometry]
+    if corners != 0:
+        begin = corners + np.uint64(36) * np.uint64(primitive)
+        fetch(begin)
+        fetch(begin + np.uint64(35))  # its last byte: it may begin in one line of the cache and end in the next
 
 
 @inline_kernel
