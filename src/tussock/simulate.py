@@ -104,7 +104,7 @@ def scan(
         columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses, threads=threads)
     else:
         pulses = len(fired.lasers)
-        block = _block_for(pulses, sensor.beam.rays, threads) if given is None else given
+        block = block_for(pulses, sensor.beam.rays, threads) if given is None else given
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
@@ -273,7 +273,7 @@ def _checked_epoch(epoch: float) -> float:
     return float(epoch)
 
 
-def _block_for(pulses: int, rays: int, threads: int) -> int:
+def block_for(pulses: int, rays: int, threads: int) -> int:
     """Pulses a thread takes at a time: more of them where each is quick, as long as there are turns for all threads."""
     most = min(_LARGE_BLOCK // rays, pulses // (_TURNS * threads))
     return max(_BLOCK, most // LANES * LANES)

@@ -22,6 +22,7 @@ def test_files_of_kernels_and_of_their_constants_are_found(tmp_path):
     (tmp_path / "deep").mkdir()
     files = {
         "kernels.py": "",
+        "kernel_parts.py": "",
         "loop.py": "from tussock.kernels import kernel\nfrom tussock.deep.numbers import (\n    WHOLE,\n    make,\n)\n",
         "deep/numbers.py": "WHOLE = 3\n",
         "deep/words.py": "",
@@ -31,7 +32,7 @@ def test_files_of_kernels_and_of_their_constants_are_found(tmp_path):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     found = {file.relative_to(tmp_path).as_posix() for file in _files_of_kernels(tmp_path)}
-    assert found == {"kernels.py", "loop.py", "deep/numbers.py", "deep/inner.py"}
+    assert found == {"kernels.py", "kernel_parts.py", "loop.py", "deep/numbers.py", "deep/inner.py"}
 
 
 def test_the_loop_and_its_numbers_are_among_them():

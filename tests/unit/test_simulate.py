@@ -12,7 +12,7 @@ from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.sensors.noise import Noise
 from tussock.sensors.receiver import Receiver
-from tussock.simulate import frames_between, scan, scan_range
+from tussock.simulate import block_for, frames_between, scan, scan_range
 from tussock.trace.world import World
 
 
@@ -121,3 +121,19 @@ def test_bad_options(options: dict, rule: str, room: World, plain_sensor: Callab
 def test_bad_time_ranges(span: tuple[float, float], room: World, plain_sensor: Callable) -> None:
     with pytest.raises(InputError, match="time range: must be 0 <= start <= end"):
         list(scan_range(room, plain_sensor(), start=span[0], end=span[1]))
+
+
+@pytest.mark.parametrize(
+    ("pulses", "rays", "threads", "block"),
+    [
+        (133_000, 1, 2, 1024),  # quick pulses: more at a time
+        (133_000, 1, 16, 1024),
+        (30_000, 1, 16, 256),  # eight turns a thread at least
+        (60_000, 1, 16, 464),
+        (133_000, 2, 2, 512),
+        (133_000, 48, 2, 256),
+        (10, 1, 64, 256),
+    ],
+)
+def test_blocks_are_large_where_pulses_are_quick(pulses: int, rays: int, threads: int, block: int) -> None:
+    assert block_for(pulses, rays, threads) == block
