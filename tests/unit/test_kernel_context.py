@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from tussock import kernels as kernels_module
 from tussock.kernel_context import held, keep_until_here
 from tussock.kernels import apart_kernel, inline_kernel, kernel
 
@@ -90,27 +89,6 @@ def test_each_call_reads_what_it_is_given():
 def test_arrays_of_the_kernel_itself_live_as_long_as_they_are_held():
     values = np.arange(1000.0)
     np.testing.assert_array_equal(with_memory_of_its_own(values), values * 6.0 + 2.0)
-
-
-def test_loops_over_what_is_held_are_vector_code(monkeypatch):
-    """Where an array begins is read before the loop: what the loop writes does not change it, and the compiler knows that."""
-    monkeypatch.setattr(kernels_module, "keep_compiled", lambda made, stamp: True)  # compiled anew: a cache has no IR
-
-    @apart_kernel
-    def add(work, row):
-        for i in range(16):
-            work.out[row, i] += work.rows.values[row, i] * work.scale
-
-    @kernel
-    def add_rows(work):
-        for row in range(len(work.out)):
-            add(held(work), row)
-
-    values, out = np.arange(48, dtype=np.float32).reshape(3, 16), np.ones((3, 16), np.float32)
-    add_rows(Work(Rows(values, Offset(0.0, 0.0), False), np.float32(2.0), out))
-    np.testing.assert_array_equal(out, 2 * values + 1)
-    (code,) = add_rows.inspect_llvm().values()
-    assert "x float>" in code
 
 
 def test_a_field_that_is_not_there():
