@@ -163,6 +163,10 @@ class _Name(compiler_machinery.LoweringPass):
         return True
 
 
+_MOST_UNSEEN = 5_000_000
+"""objects that the compiler makes before garbage is looked for among them"""
+
+
 class _SeldomCollecting:
     """The compiler makes millions of objects that stay until it is done: to look for garbage among them is in vain.
 
@@ -176,7 +180,7 @@ class _SeldomCollecting:
         with self._lock:
             if self._inside == 0:
                 self._before = gc.get_threshold()
-                gc.set_threshold(max(self._before[0], 200_000), *self._before[1:])
+                gc.set_threshold(max(self._before[0], _MOST_UNSEEN), *self._before[1:])
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -204,7 +208,7 @@ class Kernel(registry.CPUDispatcher):
         apart: bool = False,
     ) -> None:  # fmt: skip
         locals = {} if locals is None else locals
-        super().__init__(py_func, locals, targetoptions, pipeline_class)
+        super().__init__(py_func, locals, {**targetoptions, "no_cfunc_wrapper": True}, pipeline_class)
         self.apart = apart
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         self.part: Any = _Part(py_func, locals, {**targetoptions, **alone}, _ApartCompiler if apart else _PartCompiler)
@@ -214,7 +218,9 @@ class Kernel(registry.CPUDispatcher):
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        return self.part.get_call_template(args, kws)
+        # Numba would compile a kernel once more for every constant that it is handed; LLVM sees constants where it is woven in.
+        plain = tuple(types.unliteral(kind) for kind in args)
+        return self.part.get_call_template(plain, {name: types.unliteral(kind) for name, kind in kws.items()})
 
     def get_overload(self, signature: Any) -> Any:
         return self.part.get_overload(signature)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
-__all__ = ["Rebound"]
+__all__ = ["Rebound", "in_python"]
 
 
 class Rebound:
@@ -51,6 +52,13 @@ class Rebound:
                 names[name] = constant
             elif name in names and (id(names[name]) in self._copies or hasattr(names[name], "py_func")):
                 names[name] = self.of(names[name])
+
+
+@cache
+def in_python(kernel: Any) -> Callable[..., Any]:
+    """A kernel, and all that it calls, as the Python that they are: for what runs once and would compile for long."""
+    plain: Callable[..., Any] = Rebound({}, lambda copy, original: copy).of(kernel)
+    return plain
 
 
 def _copied(function: Any) -> types.FunctionType:

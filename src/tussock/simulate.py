@@ -23,7 +23,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import Turns
-from tussock.pulse.plain import loop_for
+from tussock.pulse.plain import loop_for, on_a_thread
 from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
@@ -108,7 +108,8 @@ def scan(
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
-        run_on_threads(loop_for(shot.scanning, slots), threads, turns, shot.scanning, slots, pieces=pieces)
+        loop = on_a_thread(loop_for(shot.scanning, slots))
+        run_on_threads(loop, threads, turns, shot.scanning, slots, pieces=pieces)
         tables = shot.moving.tables
         # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)

@@ -50,7 +50,9 @@ def collect(
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(rows, out=starts[1:])
     columns = room_for(int(starts[-1]))
-    run_on_threads(_fill, threads, _Rows(starts, block, keep_misses), fired, slots, tables, Out(**columns))
+    names = _Names(*(getattr(tables, name) for name in _Names._fields))
+    found = _Found(*(getattr(slots, name) for name in _Found._fields))
+    run_on_threads(_fill, threads, _Rows(starts, block, keep_misses), fired, found, names, Out(**columns))
     return columns
 
 
@@ -90,6 +92,32 @@ class _Rows(NamedTuple):
     block: int
     """pulses of a block"""
     keep_misses: bool
+
+
+class _Names(NamedTuple):
+    """Of `HitTables`, what says whose a hit is: the more arrays a kernel takes, the longer it compiles."""
+
+    geometry_object: Any
+    geometry_label: Any
+    geometry_material: Any
+    primitives: Any
+    material_label: Any
+    air_label: Any
+
+
+class _Found(NamedTuple):
+    """Of `Slots`, what becomes columns."""
+
+    counts: Any
+    true_range: Any
+    range: Any
+    intensity: Any
+    signal: Any
+    speed: Any
+    geometry: Any
+    primitive: Any
+    copy: Any
+    kind: Any
 
 
 @loop_kernel

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernel_context import held, keep_until_here
+from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
@@ -57,16 +57,17 @@ class Turns(NamedTuple):
 
 
 @kernel
-def pulse_loop(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
-    """Fire the pulses of blocks that nobody has fired yet; which those are is not for ``worker`` to say."""
-    scratch = new_scratch(scanning, slots.range.shape[1])
+def pulse_loop(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> None:
+    """Fire the pulses of blocks that nobody has fired yet, in the memory of one worker."""
     _fire(turns, held(scanning), held(slots), held(scratch))
-    keep_until_here(scratch)
 
 
 @kernel
 def new_scratch(scanning: Scanning, returns: int) -> Scratch:
-    """Memory for a worker, for pulses with up to ``returns`` returns."""
+    """Memory for a worker, for pulses with up to ``returns`` returns.
+
+    It is only ever run as plain Python (`tussock.rebound.in_python`): to compile what makes some seventy arrays takes seconds.
+    """
     rays = len(scanning.firing.stencil)
     bends = may_go_on(scanning)
     doubles = len(scanning.around.tables.responses) > 0 and returns > 1

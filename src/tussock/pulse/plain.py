@@ -1,7 +1,7 @@
 """The loop over pulses for a plain scan, with nothing in it that such a scan never does.
 
-Weather, volumes, vegetation that answers, receivers that look at hits one by one and waveforms that are kept make up a
-third of the loop. A scan with none of them runs a copy of it in which those steps are empty, and the first scan after an
+Weather, wind, volumes, vegetation that answers, receivers that look at hits one by one and waveforms that are kept make up
+almost half of the loop. A scan with none of them runs a copy of it in which those steps are empty, and the first scan after an
 installation waits that much less for the compiler. The steps that are left are the same, and so are the bits.
 """
 
@@ -12,25 +12,39 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-from tussock.kernels import INTERPRETED, Array, inline_kernel, kernel_like
-from tussock.pulse.loop import pulse_loop
+from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
+from tussock.pulse.loop import Turns, new_scratch, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.tables import Chosen, Heard, Hits, Recording, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
+from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import has_weather, weather_lanes
 from tussock.randomness import Chance
-from tussock.rebound import Rebound
+from tussock.rebound import Rebound, in_python
 from tussock.trace.packets import Packet
 from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings, trace_volumes
+from tussock.trace.sway import swayed
+from tussock.trace.triangles import Corners
 
-__all__ = ["is_plain", "loop_for", "plain_loop"]
+__all__ = ["is_plain", "loop_for", "on_a_thread", "plain_loop"]
 
 
 def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
     """The loop that a scan is to run."""
     return plain_loop() if is_plain(scanning, slots) else pulse_loop
+
+
+@cache
+def on_a_thread(loop: Callable[..., None]) -> Callable[..., None]:
+    """A loop as `run_on_threads` calls it: with memory of its own for every call."""
+    memory = in_python(new_scratch)
+
+    def fire(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
+        loop(turns, scanning, slots, memory(scanning, slots.range.shape[1]))
+
+    return fire
 
 
 def is_plain(scanning: Scanning, slots: Slots) -> bool:
@@ -41,6 +55,7 @@ def is_plain(scanning: Scanning, slots: Slots) -> bool:
         and not len(slots.recording.samples)
         and not len(around.volumes.model)
         and not len(around.tables.responses)
+        and not len(around.tables.sway.plants)
         and not _has_weather(scanning)
     )
 
@@ -76,6 +91,21 @@ def _no_volumes(
 
 
 @inline_kernel
+def _no_ends(scanning: Scanning, scratch: Scratch, first: int, lanes: int, returns: int) -> None:
+    return
+
+
+@inline_kernel
+def _no_stop(scanning: Scanning, scratch: Scratch, k: int, lanes: int) -> None:
+    return
+
+
+@inline_kernel
+def _no_sway(sway: Any, geometry: Whole, copy: Whole, time: Real, at: Corners, material: Whole) -> Corners:
+    return at
+
+
+@inline_kernel
 def _no_response(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int, dual: bool) -> None:
     return
 
@@ -99,6 +129,9 @@ def _no_recording(
 
 _IDLE: dict[Any, Any] = {
     trace_volumes: _no_volumes,
+    end_beams: _no_ends,
+    stop_lanes: _no_stop,
+    swayed: _no_sway,
     respond_lanes: _no_response,
     weather_lanes: _no_weather,
     receive_lanes: _no_hits,

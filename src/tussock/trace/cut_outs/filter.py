@@ -70,8 +70,8 @@ class Filtered(NamedTuple):
 def known_to_filters(tables: Filtered) -> NDArray[np.uint64]:
     """`HitTables.known`: addresses, which hold for as long as the arrays live."""
     known = np.zeros(_WORDS, np.uint64)
-    known[FILTER] = callback_address(_keep_what_is_there)
-    known[CUT_OUTS] = tables.cut_outs.ctypes.data if len(tables.cut_outs) else 0
+    if len(tables.cut_outs):
+        known[FILTER], known[CUT_OUTS] = callback_address(_keep_what_is_there), tables.cut_outs.ctypes.data
     read = (
         *tables.triangles,
         *tables.placed,
