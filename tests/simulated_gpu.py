@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tussock.air.weather import Weather
 from tussock.cameras import on_gpu
 from tussock.cameras.camera import Camera
 from tussock.cameras.lenses.fisheye import Fisheye
@@ -20,6 +21,7 @@ from tussock.cameras.shutter import Shutter
 from tussock.gpu import kernels, worlds
 from tussock.many import scan_many
 from tussock.poses import Pose, Trajectory
+from tussock.scene.labels import LABELS
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
@@ -146,8 +148,11 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     leaf = Material(name="leaf", reflectance=0.05, leaf_transmission=0.9)
     upright = [[0, -3, -1.5], [0, 3, -1.5], [0, 3, 1.5], [0, -3, 1.5]]
     leafy.add(Mesh.of(upright, [[0, 1, 2], [0, 2, 3]], (leaf,)), name="leaf", label="vegetation", position=(3, 0, 1.5))
-    leafy.add(box((0.1, 6, 3), material=Material(name="white", reflectance=0.9)), name="behind", position=(4.8, 0, 1.5))
-    wide = {"beam.divergence_horizontal_mrad": 9.0, "beam.divergence_vertical_mrad": 9.0}
+    leafy.add(box((0.1, 6, 3), material=Material(name="white", reflectance=0.9)), name="behind", position=(3.6, 0, 1.5))
+    # A wide spot, of which enough finds back, and a short pulse, which tells the wall from the leaf.
+    wide = {
+        "beam.divergence_horizontal_mrad": 200.0, "beam.divergence_vertical_mrad": 200.0, "receiver.pulse_fwhm_ns": 0.5,
+    }  # fmt: skip
     found["leaves"] = (leafy, grid_sensor(**wide, **{"receiver.mode": "all"}))  # what is behind is a return of its own
     moving = room()
     path = Trajectory(
@@ -155,6 +160,25 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     )
     moving.add(box((1, 1, 2)), name="passer-by", motion=path)
     found["moving"] = (moving, grid_sensor())
+    return found
+
+
+def weathers() -> dict[str, tuple[Scene, Sensor]]:
+    """What the air sends back, each kind by itself, and all at once."""
+    sensor = grid_sensor(**{
+        "receiver.mode": "all", "beam.divergence_horizontal_mrad": 3.0, "beam.divergence_vertical_mrad": 3.0,
+        "noise.ray_sigma_m": 0.01,
+    })  # fmt: skip
+    puff = {"puff_m": 0.8, "position_m": (2.5, 0.0, 1.2), "density_g_m3": 2.0}
+    bank = {"box_m": (4, 18, 3), "position_m": (10.0, 0.0, 1.5), "visibility_m": 5.0}
+    airs: dict[str, dict[str, Any]] = {
+        "fog": {"fog": {"visibility_m": 8.0}}, "rain": {"rain_mm_h": 80.0}, "dust": {"dust": [puff]},
+    }  # fmt: skip
+    every = {name: value for air in airs.values() for name, value in air.items()}
+    airs["all kinds of weather"] = every | {"snow_mm_h": 8.0, "fog_banks": [bank]}
+    found = {}
+    for name, air in airs.items():
+        found[name] = (room().with_weather(Weather(**air)), sensor)
     return found
 
 
@@ -189,6 +213,9 @@ def compared_views(here: Any, there: Any) -> dict[str, float]:
     return said | {"seen": float(np.isfinite(here.range).mean())}
 
 
+_AIR = [LABELS[name] for name in ("rain", "snow", "fog", "dust")]
+
+
 def compared(here: Any, there: Any) -> dict[str, float]:
     """How two frames with a row a pulse at least compare."""
     same = len(here) == len(there) and bool((here.pulse == there.pulse).all())
@@ -204,6 +231,8 @@ def compared(here: Any, there: Any) -> dict[str, float]:
         "intensity": float(np.abs(here.intensity - there.intensity).max()),
         "returns": float((here.return_count == there.return_count).mean()),
         "nan": float((np.isfinite(here.range) == np.isfinite(there.range)).mean()),
+        "from the air": int(np.isin(here.label, _AIR).sum()),
+        "last thing": int((here.object_id == here.object_id.max()).sum()),
     }  # fmt: skip
 
 
@@ -211,7 +240,7 @@ if __name__ == "__main__":
     simulate_gpu()
     said: dict[str, Any] = {}
     place = Pose.at(0.0, 0.0, 1.5)
-    for name, (scene, sensor) in cases().items():
+    for name, (scene, sensor) in (cases() | weathers()).items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         world = World(scene)
@@ -220,6 +249,12 @@ if __name__ == "__main__":
         said[name] = compared(here, there)
         again = scan(world, sensor, place, seed=7, keep_misses=True, on="gpu")
         said[name]["again"] = float(there.identical(again))
+    scene, sensor = weathers()["dust"]
+    world, later = World(scene), {}
+    for on in ("cpu", "gpu"):
+        later[on] = [scan(world, sensor, place, seed=7, frame=frame, keep_misses=True, on=on) for frame in (0, 9)]
+    said["dust that drifts"] = compared(later["cpu"][1], later["gpu"][1])
+    said["dust that drifts"]["moved"] = float(not later["gpu"][0].identical(later["gpu"][1]))
     world, sensor = World(room()), grid_sensor(**{"beam.rays": 1, "noise.bias_sigma_m": 0.01})
     poses = [Pose.at(0.0, 0.3 * i, 1.5) for i in range(3)]
     many = scan_many(world, sensor, poses, [5, 6, 7], on="gpu")

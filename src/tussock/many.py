@@ -129,6 +129,7 @@ def _on_gpu(
         media_around(scanning.around, place) != scanning.receiving.media for place in positions[:, 0]
     ):
         raise InputError("poses: on='gpu' takes sensors that are all in the same medium; scan the others by themselves")
+    _check_one_weather(world, sensor, positions, frame)
     shots = Shots(
         positions, quaternions, chances_of(seeds, frame), biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds)
     )
@@ -144,6 +145,16 @@ def _on_gpu(
     unfinished = _SPEEDS if moves else _SPEEDS[1:] if sensor.noise.speed_sigma_m_s is not None else ()
     columns = {name: column for name, column in made.items() if name not in unfinished}
     return ManyFrames(columns, starts, made, (world, sensor, poses, seeds, frame, fired))
+
+
+def _check_one_weather(world: World, sensor: Sensor, positions: NDArray[np.float64], frame: int) -> None:
+    """All sensors of one launch share one air; showers make it another one from place to place."""
+    if world.weather is None or not world.weather.showers:
+        return
+    time = (frame + 0.5) * sensor.frame_period
+    here = [world.weather_at(time, places[len(places) // 2] + world.origin) for places in positions]
+    if any(now != here[0] for now in here):
+        raise InputError("poses: on='gpu' takes sensors that are all in the same shower; scan the others by themselves")
 
 
 def _places(

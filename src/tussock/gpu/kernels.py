@@ -38,6 +38,7 @@ from tussock.trace.surroundings import trace_volumes
 __all__ = [
     "BLOCK",
     "KERNELS",
+    "MOST_CLOUDS",
     "SCAN_THREADS",
     "Examples",
     "Placed",
@@ -55,8 +56,10 @@ SCAN_THREADS = 256
 _LOCAL = 130  # elements of an array that is a thread's own
 _SHARED = ("hits", "waiting", "walk")
 """parts of a thread's memory that are not: what is in them at first is not the same for every sensor, or large"""
-_CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32, ("tussock.pulse.weather", "_NEAR"): 1}
-"""rays of one pulse that wait behind mirrors: two for every bounce would do; no clouds, as there is no weather there yet"""
+MOST_CLOUDS = 128
+"""of dust or fog that one pulse may meet: a thread holds their numbers"""
+_CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32, ("tussock.pulse.weather", "_NEAR"): MOST_CLOUDS}
+"""rays of one pulse that wait behind mirrors: two for every bounce would do"""
 
 
 class Placed(NamedTuple):

@@ -16,6 +16,7 @@ from tussock.gpu.sharing import Many, Span
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
 from tussock.pulse.tables import Scanning, Slots
+from tussock.signal.air import Air
 from tussock.trace.cuda.compiled import compile_ptx, device_function
 from tussock.trace.cuda.driver import DeviceArray, GpuDevice
 from tussock.trace.cuda.instructions import in_one_instruction
@@ -150,6 +151,7 @@ class GpuScan:
             placed, mapped(examples.fired, self._upload), out,
         )  # fmt: skip
         self._last: dict[str, Any] = {}
+        self._air = scanning.air._asdict()
         self._prepare()
 
     def _upload(self, array: NDArray[Any]) -> DeviceArray:
@@ -216,6 +218,14 @@ class GpuScan:
                     there.fill(getattr(new, field))
         order: Any = self._ready.span.order
         order.fill(_order(examples.fired, self._few))
+
+    def blow(self, air: Air) -> None:
+        """Other air, with arrays of the same shapes and the same numbers beside them: clouds that drift."""
+        there = self._ready.scanning.air
+        for field, array in air._asdict().items():
+            if isinstance(array, np.ndarray) and array is not self._air[field]:
+                getattr(there, field).fill(array)
+        self._air = air._asdict()
 
     def _scratch(self, examples: Examples, total: int) -> Any:
         """Memory for as many pulses as are fired at the same time."""

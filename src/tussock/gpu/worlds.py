@@ -9,9 +9,9 @@ import numpy as np
 
 from tussock.errors import InputError
 from tussock.frames.collect import Fired
-from tussock.gpu.kernels import Examples
+from tussock.gpu.kernels import MOST_CLOUDS, Examples
 from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of, trees_on
-from tussock.gpu.tuples import mapped
+from tussock.gpu.tuples import arrays_in, mapped
 from tussock.pulse.tables import Scanning, Slots
 from tussock.trace.cuda.driver import GpuDevice, gpu
 from tussock.trace.cuda.trees import WorldTrees
@@ -53,6 +53,11 @@ def numbers_in(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return tuple(number for item in value for number in numbers_in(item))
     return () if isinstance(value, np.ndarray) else (value,)
+
+
+def shapes_in(tables: Any) -> tuple[tuple[int, ...], ...]:
+    """The shapes of the arrays in a tuple of arrays and numbers."""
+    return tuple(array.shape for array in arrays_in(tables, "").values())
 
 
 class OnGpu:
@@ -98,8 +103,10 @@ def codes_for(device: GpuDevice, examples: Examples) -> dict[str, Any]:
 def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     """The scan on the device, with all that it needs there."""
     air = wanted.scanning.air
-    if len(air.soft) or len(air.laws) or len(air.clouds):
-        raise InputError("on='gpu': what the air sends back is not there yet; scan with on='cpu', or without weather")
+    if len(air.clouds) > MOST_CLOUDS:
+        raise InputError.of(
+            "weather", f"must have at most {MOST_CLOUDS} clouds on='gpu'", len(air.clouds), "on='cpu' takes more"
+        )
     there = on_gpu(world)
     device = there.device
     trees = there.trees.moving(wanted.start, wanted.end)
@@ -108,6 +115,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     key = (
         id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
+        numbers_in(air), shapes_in(air),
     )  # fmt: skip
     kept = there.kept.pop(key, None)
     if kept is None or kept.sensor is not wanted.sensor:
@@ -123,5 +131,6 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
             scan.move(wanted.scanning, moving)
         if kept.directions is not fired.true_directions:
             scan.aim(examples_of(there.trees, wanted.scanning, fired, slots))
+        scan.blow(air)
     there.kept[key] = _Kept(wanted.sensor, fired.true_directions, scan)
     return scan

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from simulated_gpu import cases, grid_sensor, room, views
+from simulated_gpu import cases, grid_sensor, room, views, weathers
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.view_loop import Seen
@@ -48,6 +48,26 @@ def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]],
     for what in ("near", "object", "label", "placement", "returns", "nan"):
         assert one[what] >= 0.95, (what, one)  # a pulse of few may graze an edge
     assert one["again"] == 1.0, "the same scan twice has the same bytes"
+
+
+@pytest.mark.parametrize("weather", list(weathers()))
+def test_the_air_sends_back_what_it_does_on_the_processor(said: dict[str, dict[str, float]], weather: str) -> None:
+    one = said[weather]
+    assert one["from the air"] >= 3, "the air must be seen"
+    for what in ("near", "object", "label", "placement", "returns", "nan"):
+        assert one[what] >= 0.95, (what, one)
+    assert one["again"] == 1.0
+
+
+def test_a_cloud_that_has_drifted_is_met_where_it_is(said: dict[str, dict[str, float]]) -> None:
+    one = said["dust that drifts"]
+    assert one["moved"] == 1.0 and one["from the air"] >= 3
+    assert min(one[what] for what in ("near", "object", "label", "returns", "nan")) >= 0.95, one
+
+
+def test_what_is_behind_a_leaf_is_a_return_of_its_own(said: dict[str, dict[str, float]]) -> None:
+    """The wall behind it, which is the last thing of that scene."""
+    assert said["leaves"]["last thing"] >= 20
 
 
 def test_many_sensors_at_once(said: dict[str, dict[str, float]]) -> None:
