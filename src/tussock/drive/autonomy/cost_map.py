@@ -8,8 +8,9 @@ point has given it; what was never seen costs nothing. Points higher than ``over
 h is measured from the ground, which the vehicle does not know either. Three ways to have it:
 
     seen     the lowest point of the same frame within a metre or so, where it lies no higher than ground can rise from
-             the wheels on; elsewhere the plane through the wheels
-    wheels   the plane through the wheels; all there is for a scanner of one plane
+             the wheels on, which on a slope is measured from the slope that the vehicle stands on; elsewhere the level
+             of the wheels
+    wheels   the level of the wheels; all there is for a scanner of one plane
     survey   a height map of the ground that somebody has made before, here the scene's own
 """
 
@@ -23,6 +24,7 @@ from pydantic import Field
 
 from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.site.ground import Ground, height_near
+from tussock.drive.vehicles.attitude import matrices
 from tussock.kernels import kernel
 from tussock.quantities import Positive
 from tussock.sensors.sensor import Sensor
@@ -46,7 +48,7 @@ class MapSettings(Settings):
     ground: GroundSource = "auto"
     """auto: seen, or wheels where all of a sensor's beams lie within ±1°"""
     ground_rise: Annotated[float, Field(ge=0.0, le=2.0)] = 0.12
-    """metres a metre by which ground may rise from the wheels on"""
+    """metres a metre by which ground may rise from the wheels on, beside the slope that the vehicle stands on"""
     nearest_m: Annotated[float, Field(ge=0.0)] = 1.0
     """points this near to the vehicle's middle are its own and left out"""
 
@@ -121,7 +123,7 @@ class CostMap:
             _above_survey(points, here, survey, heights)
         elif ground == "seen":
             self._lowest.fill(_NOTHING)
-            _above_seen(points, here, s.ground_rise, self.low_x, self.low_y, self._lowest, heights)
+            _above_seen(points, _wheels_of(estimate), s.ground_rise, (self.low_x, self.low_y), self._lowest, heights)
         else:
             heights[:] = points[:, 2]
         grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen)
@@ -137,17 +139,33 @@ def ground_source(chosen: GroundSource, sensor: Sensor) -> GroundSource:
     return "wheels" if float(np.abs(z).max()) < np.sin(np.deg2rad(1.0)) else "seen"
 
 
+class _Wheels(NamedTuple):
+    """The plane that the vehicle stands on."""
+
+    x: float
+    y: float
+    slope_x: float
+    slope_y: float
+    """metres a metre"""
+
+
+def _wheels_of(estimate: Estimate) -> _Wheels:
+    up_x, up_y, up_z = matrices(estimate.yaw, estimate.pitch, estimate.roll)[:, 2]
+    return _Wheels(estimate.x, estimate.y, float(-up_x / up_z), float(-up_y / up_z))
+
+
 @kernel
-def _above_seen(
-    points: Any, here: Any, rise: float, low_x: float, low_y: float, lowest: Any, heights: Any
-) -> None:  # fmt: skip
+def _above_seen(points: Any, wheels: _Wheels, rise: float, low: Any, lowest: Any, heights: Any) -> None:
     n = len(lowest)
+    low_x, low_y = low
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
         i, j = int(np.floor((x - low_x) / _GROUND_CELL)), int(np.floor((y - low_y) / _GROUND_CELL))
         if 0 <= i < n and 0 <= j < n and z < lowest[i, j]:
-            away = np.sqrt((x - here[0]) ** 2 + (y - here[1]) ** 2)
-            if z <= 0.3 + rise * away:
+            ahead, aside = x - wheels.x, y - wheels.y
+            # Downhill the ground may also go on level, so there the slope lowers nothing.
+            slope = max(wheels.slope_x * ahead + wheels.slope_y * aside, 0.0)
+            if z <= 0.3 + slope + rise * np.sqrt(ahead * ahead + aside * aside):
                 lowest[i, j] = z
     for k in range(len(points)):
         i = int(np.floor((points[k, 0] - low_x) / _GROUND_CELL))

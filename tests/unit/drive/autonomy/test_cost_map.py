@@ -69,7 +69,29 @@ def test_heights_are_above_the_ground_that_was_seen():
     np.testing.assert_allclose(exact[:-50], 0.0, atol=1e-4)
 
 
-def test_a_wall_without_ground_before_it_stands_on_the_plane_of_the_wheels():
+@pytest.mark.parametrize("yaw", [0.0, 1.0, -2.5])
+def test_a_vehicle_on_a_steep_slope_takes_the_hill_for_ground_and_posts_for_posts(yaw):
+    slope = (0.2, -0.1)  # 12.6°, steeper than ground may rise before a vehicle that stands level
+    rng = np.random.default_rng(3)
+    ground, posts = rng.uniform(-40, 40, (40_000, 2)), rng.uniform(-35, 35, (50, 2))
+    points = np.concatenate([
+        np.column_stack([ground, ground @ slope]), np.column_stack([posts, posts @ slope + 1.2]),
+    ]).astype(np.float32)  # fmt: skip
+    up = np.array([-slope[0], -slope[1], 1.0]) / np.sqrt(1 + slope[0] ** 2 + slope[1] ** 2)
+    ahead, left = (np.cos(yaw), np.sin(yaw), 0.0), (-np.sin(yaw), np.cos(yaw), 0.0)
+    # The body's z axis is Rz·Ry(pitch)·Rx(roll)·z: its part to the left is −sin(roll).
+    roll = -np.arcsin(up @ left)
+    pitch = np.arctan2(up @ ahead, up[2])
+    leaning = HERE._replace(yaw=yaw, pitch=pitch, roll=roll)
+    heights = CostMap(MapSettings(), (0.0, 0.0)).add(points, leaning, ground="seen")
+    # The lowest ground within two metres lies up to 0.6 m lower on this slope.
+    assert heights[:-50].max() < 0.6
+    assert heights[-50:].min() > 1.1
+    # One that stands level before the same hill takes it for an obstacle.
+    assert CostMap(MapSettings(), (0.0, 0.0)).add(points, HERE, ground="seen")[:-50].max() > 3.0
+
+
+def test_a_wall_without_ground_before_it_stands_level_with_the_wheels():
     wall = np.column_stack([np.full(50, 6.1), np.linspace(-5, 5, 50), np.full(50, 1.9)]).astype(np.float32)
     cost_map = CostMap(MapSettings(overhead_m=None), (0.0, 0.0))
     heights = cost_map.add(wall, HERE, ground="seen")

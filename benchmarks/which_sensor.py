@@ -1,0 +1,124 @@
+"""Which sensor should I buy for tall grass? Six LIDARs find their way through seeded worlds, in clear air and in fog.
+
+    python benchmarks/which_sensor.py FILE [WORLDS]     drive what is missing in FILE (one line of JSON a drive)
+    python benchmarks/which_sensor.py FILE table        the table of what is there, as Markdown
+
+Every world is a field of tall grass with brambles, young trees and rocks and without a trail; the vehicle starts at one
+end of it and is to come to the other, and knows nothing but what its LIDAR, GPS, compass and wheels say. It may be
+stopped at any moment and run again: what is finished stays, and worlds are finished one after the other, so that every
+table is a fair one. One thread; four rays a pulse for every sensor, a twelfth of the usual, so that it can be afforded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tussock.air.weather import Fog, Weather
+from tussock.drive.loop import drive_to
+from tussock.drive.settings import DriveSettings
+from tussock.drive.stage import Stage
+from tussock.errors import TussockError
+from tussock.sensors.catalogue import load_sensor
+from tussock.worlds.recipe import Recipe
+from tussock.worlds.site import Site, build_site
+
+SENSORS = ("lms-291-s05", "vlp-16", "hdl-32e", "hdl-64e-s3", "os1-64-rev7", "livox-mid-360")
+AIR = {"clear": None, "fog of 60 m": Weather(fog=Fog(visibility_m=60.0))}
+RECIPE = Recipe(
+    name="tall-grass", side_m=(34, 34), biomes={"meadow": 1, "overgrown-field": 3}, seasons={"summer": 1}, slope_deg=(0, 4),
+    density=(0.9, 1.2), rocks=(1.0, 2.0), trail=0.0, people=(0, 0), animals=(0, 0), vehicles=(0, 0), weather={"clear": 1},
+)  # fmt: skip
+# What is nearer than the body reaches is left out, and with it what fog sends back from there.
+SETTINGS = DriveSettings(time_limit_s=60.0, stuck_s=15.0).changed(**{"autonomy.map.nearest_m": 2.2})
+RAYS, SEED, MARGIN = 4, 2026, 9
+"""rays a pulse; of the worlds; points of the route, of 81, that are left out at each end"""
+
+
+def driven(stage: Stage, site: Site, name: str) -> dict[str, Any]:
+    """What came of one drive, as plain data."""
+    sensor = load_sensor(name).with_(**{"beam.rays": RAYS})
+    start, goal = site.route.line[MARGIN], site.route.line[-1 - MARGIN]
+    begin = time.process_time()
+    try:
+        m = drive_to(stage, sensor, goal, start=start, settings=SETTINGS, seed=site.number, threads=1).metrics
+    except TussockError as error:
+        return {"refused": str(error)}
+    return {
+        "success": m.success, "ending": m.ending, "time_s": round(m.time_s, 1), "length_m": round(m.length_m, 1),
+        "direct_m": round(m.direct_m, 1), "collisions": m.collisions, "plant_work_j": round(m.plant_work_j),
+        "cpu_s": round(time.process_time() - begin, 1),
+    }  # fmt: skip
+
+
+def run(file: Path, worlds: int) -> None:
+    for number in range(worlds):
+        known = {(row["world"], row["sensor"], row["air"]) for row in rows(file)}
+        missing = [(name, air) for name in SENSORS for air in AIR if (number, name, air) not in known]
+        if not missing:
+            continue
+        site = build_site(RECIPE, number, SEED)
+        stages = {
+            air: Stage(site.scene.with_weather(weather), SETTINGS.vehicle, threads=1) for air, weather in AIR.items()
+        }
+        for name, air in missing:
+            line = {"world": number, "biome": site.choices["biome"], "sensor": name, "air": air}
+            line |= driven(stages[air], site, name)
+            with file.open("a") as out:
+                out.write(json.dumps(line) + "\n")
+            print(line, flush=True)
+
+
+def rows(file: Path) -> list[dict[str, Any]]:
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
+
+
+def interval(count: int, of: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    z, p = 1.96, count / of
+    middle, half = p + z * z / (2 * of), z * np.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
+    return (middle - half) / (1 + z * z / of), (middle + half) / (1 + z * z / of)
+
+
+def table(file: Path) -> None:
+    """Of the worlds in which every sensor has driven in every air."""
+    found = rows(file)
+    each = len(SENSORS) * len(AIR)
+    refused = {row["world"] for row in found if "refused" in row}
+    whole = {row["world"] for row in found if sum(r["world"] == row["world"] for r in found) == each} - refused
+    print(f"{len(whole)} worlds; {len(refused)} more whose start or goal is not free\n")
+    print(
+        "| sensor | air | reached the goal | of 100 (95 %) | time [s] | collisions a drive | work against plants [kJ] |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for name in SENSORS:
+        for air in AIR:
+            mine = [row for row in found if row["world"] in whole and row["sensor"] == name and row["air"] == air]
+            if not mine:
+                continue
+            there = [row for row in mine if row["success"]]
+            took = f"{np.median([row['time_s'] for row in there]):.0f}" if there else "–"
+            low, high = (100 * share for share in interval(len(there), len(mine)))
+            hits, work = (np.mean([row[key] for row in mine]) for key in ("collisions", "plant_work_j"))
+            print(
+                f"| {name} | {air} | {len(there)} of {len(mine)} | {low:.0f}–{high:.0f} | {took} | {hits:.1f} | {work / 1e3:.1f} |"
+            )
+
+
+def main() -> None:
+    file = Path(sys.argv[1])
+    if sys.argv[2:] == ["table"]:
+        table(file)
+    else:
+        run(file, int(sys.argv[2]) if len(sys.argv) > 2 else 20)
+
+
+if __name__ == "__main__":
+    main()
