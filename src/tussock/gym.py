@@ -51,8 +51,8 @@ _TIME, _COLLISION, _GOAL = 0.02, 10.0, 20.0
 
 
 def quick_sensor() -> Sensor:
-    """A small sensor that scans in a millisecond or two: 16 rings, 5 degrees apart in azimuth."""
-    changes = {"pattern.cycle_us": 1388.888, "receiver.max_range_m": 40.0}
+    """A small sensor that scans in a millisecond or two: 16 rings, 5 degrees apart in azimuth, one ray a pulse."""
+    changes = {"pattern.cycle_us": 1388.888, "receiver.max_range_m": 40.0, "beam.rays": 1}
     return load_sensor("vlp-16").with_(**changes)
 
 
