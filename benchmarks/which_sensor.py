@@ -41,11 +41,14 @@ FIELD = Biome.parse({
     ],
 }, "field")  # fmt: skip
 RECIPE = Recipe(
-    name="tall-grass", side_m=(34, 34), own={"field": FIELD}, biomes={"field": 1}, seasons={"summer": 1}, slope_deg=(0, 4),
+    name="tall-grass", side_m=(30, 30), own={"field": FIELD}, biomes={"field": 1}, seasons={"summer": 1}, slope_deg=(0, 4),
     trail=0.0, puddles=(0, 0), people=(0, 0), animals=(0, 0), vehicles=(0, 0), weather={"clear": 1},
 )  # fmt: skip
-# What is nearer than the body reaches is left out, and with it what fog sends back from there.
-SETTINGS = DriveSettings(time_limit_s=60.0, stuck_s=15.0).changed(**{"autonomy.map.nearest_m": 2.2})
+# What is nearer than the body reaches is left out, and with it what fog sends back from there. A metre through grass of
+# 0.9 m costs 1.6 m on free ground: with the usual 7 m the way leads around the whole field, where nothing is known.
+SETTINGS = DriveSettings(time_limit_s=45.0, stuck_s=10.0).changed(
+    **{"autonomy.map.nearest_m": 2.2, "autonomy.plan.weight": 1.0}
+)
 RAYS, SEED, MARGIN = 4, 2026, 9
 """rays a pulse; of the worlds; points of the route, of 81, that are left out at each end"""
 
