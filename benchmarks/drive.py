@@ -1,13 +1,14 @@
 """Drive: how long the cost map, A* and the loop around the scan take.
 
-    python benchmarks/drive.py
+    python benchmarks/drive.py [SECONDS]     of the drives, ten if not given
 
 Cost map: one frame of the HDL-64E in the courtyard, points registered and heights found. A*: maps of 400 × 400 cells as
-drives through the courtyard make them, and random ones. Loop: ten seconds with the HDL-32E through the courtyard; what
+drives through the courtyard make them, and random ones. Loop: seconds with the HDL-32E through the courtyard; what
 of it is not the scan itself, over the scan's own time. Processor time of this thread, so that other programs do not
 count, except for the loop, where both parts of the ratio are wall time of one run.
 """
 
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -52,7 +53,8 @@ def cost_map_times(world, name):
 
 def astar_times(stage):
     settings = DriveSettings(time_limit_s=10.0)
-    result = drive_to(stage, load_sensor("hdl-32e"), (-48, -48), start=(-140, -140), settings=settings)
+    sensor = load_sensor("hdl-32e").with_(**{"beam.rays": 1})
+    result = drive_to(stage, sensor, (-48, -48), start=(-140, -140), settings=settings)
     cost_map, free = result.cost_map, PlanSettings()
     here = tuple(result.truth[-1, :2])
     took = timed(lambda: plan(cost_map, here, (-48.0, -48.0), free, 0.85))
@@ -78,8 +80,8 @@ def astar_times(stage):
         )
 
 
-def loop_times(stage, with_log):
-    settings = DriveSettings(time_limit_s=10.0)
+def loop_times(stage, with_log, seconds):
+    settings = DriveSettings(time_limit_s=seconds)
     sensor = load_sensor("hdl-32e")
     options = {"start": (-140, -140), "settings": settings}
     if not with_log:
@@ -97,7 +99,7 @@ def main():
         cost_map_times(stage.world, name)
     astar_times(stage)
     for with_log in (False, True, False, True):
-        result = loop_times(stage, with_log)
+        result = loop_times(stage, with_log, float(sys.argv[1]) if len(sys.argv) > 1 else 10.0)
         around = result.total_s - result.scan_s
         print(
             f"loop {'with' if with_log else 'without'} the log: {around / result.scan_s:.1%} of the scans' "

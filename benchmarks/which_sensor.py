@@ -1,12 +1,14 @@
 """Which sensor should I buy for tall grass? Six LIDARs find their way through seeded worlds, in clear air and in fog.
 
-    python benchmarks/which_sensor.py FILE [WORLDS]     drive what is missing in FILE (one line of JSON a drive)
-    python benchmarks/which_sensor.py FILE table        the table of what is there, as Markdown
+    python benchmarks/which_sensor.py FILE [FIRST:LAST]    drive what is missing in FILE (one line of JSON a drive)
+    python benchmarks/which_sensor.py table FILE…          the table of what is there, as Markdown
 
 Every world is a field of tall grass (0.5 to 1 m) with brambles, hazel, trees and rocks and without a trail; the vehicle
-starts at one end of it and is to come to the other, and knows nothing but what its LIDAR, GPS, compass and wheels say. It may be
-stopped at any moment and run again: what is finished stays, and worlds are finished one after the other, so that every
-table is a fair one. One thread; four rays a pulse for every sensor, a twelfth of the usual, so that it can be afforded.
+starts at one end of it and is to come to the other, and knows nothing but what its LIDAR, GPS, compass and wheels say.
+It may be stopped at any moment and run again: what is finished stays, and worlds are finished one after the other, so
+that every table is a fair one. One thread, so that several may run beside each other, each with worlds and a file of its
+own (0:10, 10:20); some five minutes of a core a world. Four rays a pulse for every sensor, a twelfth of the usual, so that
+it can be afforded.
 """
 
 from __future__ import annotations
@@ -69,8 +71,8 @@ def driven(stage: Stage, site: Site, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(file: Path, worlds: int) -> None:
-    for number in range(worlds):
+def run(file: Path, worlds: range) -> None:
+    for number in worlds:
         known = {(row["world"], row["sensor"], row["air"]) for row in rows(file)}
         missing = [(name, air) for name in SENSORS for air in AIR if (number, name, air) not in known]
         if not missing:
@@ -100,9 +102,8 @@ def interval(count: int, of: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / of), (middle + half) / (1 + z * z / of)
 
 
-def table(file: Path) -> None:
+def table(found: list[dict[str, Any]]) -> None:
     """Of the worlds in which every sensor has driven in every air."""
-    found = rows(file)
     each = len(SENSORS) * len(AIR)
     refused = {row["world"] for row in found if "refused" in row}
     whole = {row["world"] for row in found if sum(r["world"] == row["world"] for r in found) == each} - refused
@@ -126,11 +127,12 @@ def table(file: Path) -> None:
 
 
 def main() -> None:
-    file = Path(sys.argv[1])
-    if sys.argv[2:] == ["table"]:
-        table(file)
+    first, *rest = sys.argv[1:]
+    if first == "table":
+        table([row for file in rest for row in rows(Path(file))])
     else:
-        run(file, int(sys.argv[2]) if len(sys.argv) > 2 else 20)
+        low, high = rest[0].split(":") if rest else (0, 20)
+        run(Path(first), range(int(low), int(high)))
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ class Drive:
         if thought.path is None and isinstance(self._mind, Autonomy):
             return (
                 Ending.NO_WAY,
-                f"no way from {x:.1f},{y:.1f} to {goal[0]:g},{goal[1]:g} on the map; {left:.1f} m left",
+                f"no way from {x:.1f},{y:.1f} to {round(goal[0], 1):g},{round(goal[1], 1):g} on the map; {left:.1f} m left",
             )
         if sensed.end - record.moved_at >= s.stuck_s:
             return Ending.STUCK, f"stuck at {x:.1f},{y:.1f} for {s.stuck_s:g} s; {left:.1f} m left"
