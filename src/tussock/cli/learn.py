@@ -52,6 +52,13 @@ class LearnOptions(ScanFileOptions):
         float,
         typer.Option(help="Returns of a voxel; where there are fewer, 4x4x4 are learned as one. 0: all are alike."),
     ] = 0.0
+    regions: Annotated[
+        bool | None,
+        typer.Option(
+            "--regions/--one-size",
+            help="Sizes by region, and what lies between the returns filled; so it is for a drive if no size is given.",
+        ),
+    ] = None
     vehicle: Annotated[
         str, typer.Option(help="Own vehicle of a drive: x0,y0,z0,x1,y1,z1 in the sensor's frame [m], found, or none.")
     ] = "found"
@@ -110,7 +117,7 @@ def learn(given: LearnOptions) -> None:
         with waiting(doing, quiet=given.as_json) as learned:
             volumes = learn_volumes(
                 pulses, voxel=given.voxel_m, method=given.partition, tau=given.tau, plain=given.plain,  # type: ignore[arg-type]
-                box=corners, fewest=given.fewest, threads=given.threads, range_noise=given.range_noise_m,
+                box=corners, fewest=given.fewest, regions=given.regions, threads=given.threads, range_noise=given.range_noise_m,
                 say=notes.append,
             )  # fmt: skip
     with named_together():
@@ -186,7 +193,8 @@ def _from_drive(
                 status.update(Text(f"learning the drive: {read / 1e6:.1f} million pulses in three passes"))
 
         options = DriveOptions(
-            voxel=given.voxel_m, tau=given.tau, plain=given.plain, box=corners, fewest=given.fewest, vehicle=vehicle,
+            voxel=given.voxel_m, tau=given.tau, plain=given.plain, box=corners, fewest=given.fewest, regions=given.regions,
+            vehicle=vehicle,
             moving=given.moving, model=given.model, unit=given.unit, range_noise=given.range_noise_m,
             threads=given.threads, keep=keep, told=told,
         )  # fmt: skip

@@ -28,7 +28,10 @@ from tussock.threads import resolve_threads
 from tussock.trace.volume_hits import gaussians_of
 from tussock.version import VERSION
 
-__all__ = ["Method", "fit_volumes"]
+__all__ = ["REGION_FEWEST", "FitOptions", "Method", "check_regions", "fit_volumes"]
+
+REGION_FEWEST = 3.0
+"""returns of a voxel where sizes go by region"""
 
 Method = Literal["voxels", "two-means", "growing"]
 
@@ -41,6 +44,7 @@ class FitOptions(TypedDict, total=False):
     plain: bool
     box: Sequence[float] | None
     fewest: float
+    regions: bool | None
     threads: int | None
 
 
@@ -53,6 +57,7 @@ def fit_volumes(
     plain: bool = False,
     box: Sequence[float] | None = None,
     fewest: float = 0.0,
+    regions: bool | None = None,
     threads: int | None = None,
 ) -> Volumes:
     """Volumes from pulses, in the pulses' own frame.
@@ -61,12 +66,15 @@ def fit_volumes(
     ``plain``: one permeability within ``tau`` and no closure, exactly as in the paper. ``box`` (lowest corner, highest
     corner) [m] keeps the returns inside it; all other pulses still count as passing or ending before it. ``fewest``:
     where voxels hold fewer returns each, 4×4×4 of them are learned as one, and as many of those again; 0: all are alike.
+    ``regions``: sizes by region: so it is where voxels hold fewer than `REGION_FEWEST`, unless ``fewest`` is given, and what lies
+    between the returns is filled (`tussock.learn.partition.filling`).
     """
     if method not in ("voxels", "two-means", "growing"):
         raise InputError.of("method", "must be voxels, two-means or growing", method)
     voxel, tau, workers = check_voxel(voxel), check_tau(tau), resolve_threads(threads)
     if not (np.isfinite(fewest) and fewest >= 0):
         raise InputError.of("fewest", "must be a number of returns from 0 on", fewest)
+    check_regions(regions, plain)
     inside = pulses.hit if box is None else pulses.inside(box)
     if not inside.any():
         raise InputError("pulses: no pulse has a return, so there is nothing to learn from")
@@ -76,16 +84,24 @@ def fit_volumes(
         tau=tau,
         plain=plain,
         box=box,
-        fewest=float(fewest),
+        fewest=float(fewest or (REGION_FEWEST if regions else 0.0)),
+        filling=bool(regions),
         threads=workers,
         origin=origin,
         reach=pulses.reach,
     )
     if method == "voxels":
         return fit_voxels([pulses], options)
-    if fewest:
-        raise InputError.of("fewest", "goes with voxels alone", fewest, "leave it out")
+    for name, value in (("fewest", fewest), ("regions", regions)):
+        if value:
+            raise InputError.of(name, "goes with voxels alone", value, "leave it out")
     return _fit_ellipsoids(pulses.shifted(-origin), inside, method, options)
+
+
+def check_regions(regions: bool | None, plain: bool) -> None:
+    """Sizes by region do not go with the paper's one size."""
+    if regions and plain:
+        raise InputError.of("regions", "does not go with plain volumes, which are all alike", regions, "leave one out")
 
 
 def _fit_ellipsoids(

@@ -24,8 +24,16 @@ from tussock.learn.box import box_corners
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import inverse, regular
 from tussock.learn.partition.levels import Levelled, levelled
-from tussock.learn.partition.voxel_sums import VoxelSums, sum_up, summed
-from tussock.learn.permeability import Counting, Escapes, find_volumes, permeabilities, without_own
+from tussock.learn.partition.voxel_sums import Summing, VoxelSums
+from tussock.learn.permeability import (
+    SEEN_THROUGH,
+    Counting,
+    Escapes,
+    filled_shells,
+    find_volumes,
+    permeabilities,
+    without_own,
+)
 from tussock.learn.range_noise import NoiseSums, without_noise
 from tussock.learn.second_returns import GAPS, Behind, gap_of, gaps_between
 from tussock.scene.volumes import HELD_STEP, WHOLE, Volumes, shell_edges
@@ -51,6 +59,9 @@ class VoxelOptions:
     plain: bool
     box: Sequence[float] | None
     fewest: float
+    """returns of a voxel; where there are fewer, 4×4×4 are learned as one; 0: all are alike"""
+    filling: bool = False
+    """fill what lies between the returns"""
     threads: int
     reach: float | None = None
     """[m] as far as a pulse without return has certainly met nothing; the farthest return if not given"""
@@ -106,20 +117,23 @@ def fit_voxels(
     if options.reach is None:
         options = replace(options, reach=max(taught.rest[2], 1) / 1000)
     silent = options.left_out if dead is None else dead(taught.fired, taught.returned)
-    tree = levelled(taught.sums, options.fewest)
+    tree = levelled(taught.sums, options.fewest, filling=options.filling)
     closed, held = _gaussians(tree, options)
     tables = gaussians_of([closed])
     counted = keeper.found("counts", lambda: _count(parts, tables, tree, options, silent))
     passed, ended = counted["passed"], counted["ended"]
     within = passed[:, : _near(options)]
     moved = _moved(tree, within, counted["otherwise"]) if options.still else np.zeros(len(tree), np.bool_)
-    if moved.any() and not moved.all():
-        tree, passed, ended = tree.select(~moved), passed[~moved], ended[~moved]
+    left_out = moved | (tree.filled & (within.sum(1) >= SEEN_THROUGH))
+    if left_out.any() and not left_out.all():
+        tree, passed, ended = tree.select(~left_out), passed[~left_out], ended[~left_out]
         closed, held = _gaussians(tree, options)
         tables = gaussians_of([closed])
     rho, shells, met = permeabilities(
         passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(options.tau), options.plain
     )
+    if tree.filled.any():
+        rho, shells = filled_shells(rho, shells, tree, passed, ended)
     gap = gap_of(taught.gaps)
     own = without_own(passed[:, :-1] + ended[:, :-1])
     filled = tables._replace(shells=shells)
@@ -133,7 +147,7 @@ def fit_voxels(
         "lone_returns": int((tree.counts == 1).sum()), "one_direction": not taught.rest[0],
         "complete": bool(taught.rest[1]), "fewest": options.fewest, "range_noise_m": float(np.sqrt(noise)),
         "two_returns": float(taught.gaps.sum() / max(taught.fired.sum(), 1)), "dead_rings": silent.tolist(),
-        "moved": int(moved.sum()),
+        "moved": int(moved.sum()), "filled": int(tree.filled.sum()),
     }  # fmt: skip
     x, y, z = options.origin.tolist()
     return Volumes(
@@ -165,15 +179,16 @@ def _shifted(
             low, high = box_corners(options.box)
             with np.errstate(invalid="ignore"):
                 inside = np.all((pulses.points >= low) & (pulses.points < high), axis=1)
-        pulses = pulses.shifted(-options.origin)
-        yield pulses if options.reach is None else replace(pulses, reach=options.reach), inside
+        if options.origin.any():
+            pulses = pulses.shifted(-options.origin)
+        yield pulses if options.reach is None else pulses.with_reach(options.reach), inside
 
 
 def _sum(parts: Iterable[MeasuredPulses], options: VoxelOptions) -> dict[str, NDArray[Any]]:
     fired, returned, gaps = np.zeros(_RINGS, np.int64), np.zeros(_RINGS, np.int64), np.zeros(GAPS, np.int64)
     first: NDArray[np.float64] | None = None
     rest = np.array([0, 1, 0])
-    heap: list[VoxelSums] = []
+    summing = Summing(options.voxel, options.threads)
     for pulses, inside in _shifted(parts, options):
         fired += np.bincount(pulses.rings, minlength=_RINGS)
         returned += np.bincount(pulses.rings[pulses.hit], minlength=_RINGS)
@@ -182,13 +197,10 @@ def _sum(parts: Iterable[MeasuredPulses], options: VoxelOptions) -> dict[str, ND
         rest[0] |= int(np.abs(pulses.directions - first).max() >= _STRAIGHT or fired.sum() == 1)
         rest[1] &= int(pulses.complete)
         rest[2] = max(rest[2], int(np.ceil(1000 * np.nanmax(pulses.ranges, initial=0.0))))
-        heap.append(sum_up(pulses, inside, options.voxel))
-        # Merged when as much is new as is old: every row is looked at a few times only.
-        while len(heap) > 1 and len(heap[-1]) >= len(heap[-2]) / 2:
-            heap[-2:] = [summed(heap[-2:])]
+        summing.add(pulses, inside)
     if first is None:
         raise InputError("pulses: there are none; check the files, the box and the chosen revolutions")
-    sums = summed(heap)
+    sums = summing.total()
     return {
         "voxels": sums.voxels, "sums": sums.sums, "fired": fired, "returned": returned, "gaps": gaps, "rest": rest
     }  # fmt: skip
@@ -202,8 +214,9 @@ def _taught(found: dict[str, NDArray[Any]], options: VoxelOptions) -> Taught:
 def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[np.float64]]:
     """The Gaussians alone, every one of them impermeable, in the order of the grid, and the noise that each holds [m²]."""
     size = (tree.sides * options.voxel).astype(np.float64)
-    noise = NoiseSums(tree.noise, tree.variance, tree.counts)
-    covariances, held = without_noise(regular(tree.scatter, tree.counts, size), noise, size)
+    noise = NoiseSums(tree.noise, tree.variance, np.maximum(tree.counts, 1))
+    fitted = np.where(tree.filled[:, None], tree.scatter, regular(tree.scatter, tree.counts, size))
+    covariances, held = without_noise(fitted, noise, size)
     edges = shell_edges(options.tau, "voxels", plain=options.plain)
     n = len(tree)
     none = np.zeros(n, np.float32)

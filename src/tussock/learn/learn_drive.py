@@ -21,6 +21,7 @@ from tussock.learn.drives.drive import Drive
 from tussock.learn.drives.kept import KeptPasses
 from tussock.learn.drives.legs import Reading, files_of
 from tussock.learn.drives.own_vehicle import OwnVehicle
+from tussock.learn.fit_volumes import REGION_FEWEST, check_regions
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.learn_volumes import ENOUGH, warn_learning
 from tussock.learn.likelihood import choose_voxel
@@ -54,6 +55,8 @@ class DriveOptions:
     """learn from the returns in x0, y0, z0, x1, y1, z1 alone [m], in the world"""
     fewest: float = 0.0
     """returns a voxel holds at least; where there are fewer, 4×4×4 are learned as one; 0: all are alike"""
+    regions: bool | None = None
+    """sizes by region, and what lies between the returns filled; so it is where no size is given, unless ``plain``"""
     vehicle: Sequence[float] | str | None = "found"
     """the own vehicle as a box in the sensor's coordinates [m], ``found`` by what drives along, or None"""
     moving: bool = False
@@ -88,12 +91,15 @@ def learn_drive(
     given = options or DriveOptions()
     drive = _drive(recordings, poses, given, say)
     noisy = _Noisy(drive, given.range_noise)
-    voxel = _voxel(noisy, given) if given.voxel is None else check_voxel(given.voxel)
+    regions = given.voxel is None and not given.plain if given.regions is None else given.regions
+    check_regions(regions, given.plain)
+    voxel = _voxel(noisy, given, regions) if given.voxel is None else check_voxel(given.voxel)
     first = next(iter(noisy), None)
     if first is None:
         raise InputError("recordings: hold no pulses")
     wanted = VoxelOptions(
-        voxel=voxel, tau=check_tau(given.tau), plain=given.plain, box=given.box, fewest=given.fewest,
+        voxel=voxel, tau=check_tau(given.tau), plain=given.plain, box=given.box,
+        fewest=float(given.fewest or (REGION_FEWEST if regions else 0.0)), filling=regions,
         threads=resolve_threads(given.threads), still=not given.moving, reach=given.reach,
         origin=first.middle,
     )  # fmt: skip
@@ -140,7 +146,7 @@ class _Noisy:
             yield part if self._noise is None else replace(part, noise=self._noise)
 
 
-def _voxel(parts: _Noisy, given: DriveOptions) -> float:
+def _voxel(parts: _Noisy, given: DriveOptions, regions: bool) -> float:
     """The size that foretells held-out pulses of the beginning best."""
     some: list[MeasuredPulses] = []
     for part in parts:
@@ -155,6 +161,7 @@ def _voxel(parts: _Noisy, given: DriveOptions) -> float:
         plain=given.plain,
         box=given.box,
         fewest=given.fewest,
+        regions=regions,
         threads=given.threads,
     )
 
@@ -163,7 +170,7 @@ def _about(drive: Drive, poses: Trajectory | None, given: DriveOptions, wanted: 
     """All that decides what is learned, as plain data."""
     facts = [[str(file), *_size_and_time(file)] for file in drive.files]
     path = None if poses is None else [float(poses.times.sum()), float(poses.positions.sum()), len(poses.times)]
-    settings = {name: getattr(wanted, name) for name in ("voxel", "tau", "plain", "fewest", "still")}
+    settings = {name: getattr(wanted, name) for name in ("voxel", "tau", "plain", "fewest", "filling", "still")}
     settings |= {name: getattr(given, name) for name in ("model", "unit", "reach", "range_noise")}
     box = None if given.box is None else list(given.box)
     vehicle = given.vehicle if isinstance(given.vehicle, str | None) else list(given.vehicle)

@@ -46,6 +46,9 @@ def learn_volumes(
 ) -> Volumes:
     """Volumes from pulses, in the pulses' own frame; ``voxel`` [m] is chosen by held-out pulses unless given.
 
+    ``regions``: 4×4×4 voxels are learned as one where few pulses returned, so that size follows distance and density, and
+    what lies between the returns is filled.
+
     ``range_noise`` [m], the standard deviation of the sensor's ranges, is taken out of the volumes; if it is not given,
     that of the sensor is, where the pulses tell it. The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
     ``voxel_m``, ``dead_rings``, ``range_noise_m``, ``two_returns`` (the share of the pulses), and whether the pulses without return were there (``complete``). What is doubtful is

@@ -4,7 +4,8 @@ A pulse that meets volumes 1, 2, â€¦ ends in volume i with the probability (1 âˆ
 then its range is normal with eqs (2) and (3) of Deschaud et al. (2012), and with what of the sensor's noise is not in the
 volume already. That is a likelihood, exact and without
 sampling anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
-which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart.
+which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart. Of a sensor that moved, it learns
+from every other stretch of the way and holds out those between (`tussock.learn.halves`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
+from tussock.learn.halves import APART, Halves
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
 from tussock.randomness import Purpose
@@ -127,7 +129,8 @@ def choose_voxel(
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
     if len(pulses) > _ENOUGH:
         pulses = pulses.select(np.sort(chance.permutation(len(pulses))[:_ENOUGH]))
-    held = chance.integers(0, _HELD_OUT, len(pulses)) == 0
+    moved = float(np.ptp(pulses.origins, axis=0).max()) >= APART
+    held = Halves().of(pulses) if moved else chance.integers(0, _HELD_OUT, len(pulses)) == 0
     inside = pulses.hit if box is None else pulses.inside(box)
     if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
         raise InputError.of("pulses", "are too few to choose a voxel size from", int(inside.sum()), "give the size")

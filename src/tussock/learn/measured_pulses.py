@@ -5,6 +5,7 @@ A pulse without return is one too: it says that nothing stands in its way (Desch
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from tussock.arrays import shown
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
+from tussock.kernels import borrowed, kernel
 from tussock.learn.box import box_corners
 from tussock.learn.range_noise import NO_NOISE, RangeNoise, told_noise
 from tussock.poses import Pose, Trajectory
@@ -136,17 +138,26 @@ class MeasuredPulses(Shown):
 
     def shifted(self, by: ArrayLike) -> MeasuredPulses:
         """The same pulses ``by`` [m] further along x, y and z."""
-        return replace(self, origins=self.origins + np.asarray(by, np.float64))
+        return self._with(origins=shown(self.origins + np.asarray(by, np.float64)))
+
+    def with_reach(self, reach: float) -> MeasuredPulses:
+        """The same pulses, those without return having met nothing within ``reach`` [m]."""
+        return self._with(reach=reach)
+
+    def _with(self, **changed: Any) -> MeasuredPulses:
+        """The same pulses but for what cannot have become wrong, so that they are not looked through again."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **changed)
+        return made
 
     def placed(self, path: Pose | Trajectory, times: NDArray[np.float64] | None = None) -> MeasuredPulses:
         """The same pulses, of a sensor that stands at a pose or moves along a path by the ``times`` [s] of each."""
         if isinstance(path, Pose):
             return replace(self, origins=path.apply(self.origins), directions=self.directions @ path.rotation.T)
         assert times is not None
-        positions, turns = _poses_at(path, times)
-        origins, directions = (np.einsum("nij,nj->ni", turns, rows) for rows in (self.origins, self.directions))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        return replace(self, origins=origins + positions, directions=directions)
+        origins, directions = np.empty_like(self.origins), np.empty_like(self.directions)
+        _place(self.origins, self.directions, times, _knots(path, times), (origins, directions))
+        return self._with(origins=shown(origins), directions=shown(directions))
 
     @property
     def middle(self) -> NDArray[np.float64]:
@@ -159,7 +170,10 @@ class MeasuredPulses(Shown):
 
     def select(self, rows: Any) -> MeasuredPulses:
         """The chosen rows (a mask or indices)."""
-        return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+        chosen = {name: shown(np.ascontiguousarray(getattr(self, name)[rows])) for name in _COLUMNS}
+        if not len(chosen["ranges"]):
+            raise InputError("pulses: there are none; check the file, the box and the chosen revolutions")
+        return self._with(**chosen)
 
     def inside(self, box: Sequence[float]) -> NDArray[np.bool_]:
         """Whether a pulse ended in a box (x, y, z of the lowest corner, then of the highest) [m], shape (n,)."""
@@ -177,23 +191,46 @@ class MeasuredPulses(Shown):
         return found
 
 
-def _poses_at(path: Trajectory, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Positions (n, 3) and rotation matrices (n, 3, 3) at ``times`` [s]: straight lines between poses at whole 2 ms.
+def _knots(path: Trajectory, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Times (k,) [s], positions (k, 3) and rotation matrices (k, 3, 3) between which a sensor moves on straight lines.
 
-    Many pulses share such a piece, and in 2 ms even a sensor that turns by 90° a second turns by less than its lines bend.
+    At whole 2 ms: many pulses share such a piece, and in 2 ms even a sensor that turns by 90° a second turns by less than
+    its lines bend.
     """
     low, high = float(times.min()), float(times.max())
     first, last = int(np.floor(low / _POSE_STEP)) - 1, int(np.ceil(high / _POSE_STEP)) + 1
     even = np.arange(first, last + 1) * _POSE_STEP  # the same poses whatever part of the pulses is asked for
     knots = np.unique(np.concatenate([even, path.times[(path.times > even[0]) & (path.times < even[-1])]]))
     positions, quaternions = path.at(knots)
-    turns = Rotation.from_quat(quaternions).as_matrix()
-    piece = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, max(len(knots) - 2, 0))
-    after = np.minimum(piece + 1, len(knots) - 1)
-    span = np.maximum(knots[after] - knots[piece], 1e-12)
-    share = ((times - knots[piece]) / span)[:, None]
-    at = positions[piece] + share * (positions[after] - positions[piece])
-    return at, turns[piece] + share[:, :, None] * (turns[after] - turns[piece])
+    return knots, np.ascontiguousarray(positions), np.ascontiguousarray(Rotation.from_quat(quaternions).as_matrix())
+
+
+@kernel
+def _place(origins: Any, directions: Any, times: Any, path: Any, out: Any) -> None:
+    """Pulses as they lie in the world; ``path`` is what `_knots` gives, ``out`` the origins and directions to fill."""
+    origins, directions, times = borrowed((origins, directions, times))
+    knots, positions, turns = borrowed(path)
+    placed, ways = borrowed(out)
+    k = 0
+    for p in range(len(times)):
+        t = times[p]
+        if not (knots[k] <= t and (k + 2 >= len(knots) or t < knots[k + 1])):
+            k = min(max(np.searchsorted(knots, t, side="right") - 1, 0), max(len(knots) - 2, 0))
+        after = min(k + 1, len(knots) - 1)
+        share = (t - knots[k]) / max(knots[after] - knots[k], 1e-12)
+        length = 0.0
+        for a in range(3):
+            at = positions[k, a] + share * (positions[after, a] - positions[k, a])
+            way = 0.0
+            for b in range(3):
+                turn = turns[k, a, b] + share * (turns[after, a, b] - turns[k, a, b])
+                at += turn * origins[p, b]
+                way += turn * directions[p, b]
+            placed[p, a], ways[p, a] = at, way
+            length += way * way
+        length = math.sqrt(length)
+        for a in range(3):
+            ways[p, a] /= length
 
 
 _COLUMNS = {

@@ -8,29 +8,34 @@ shell that few pulses met is shrunk towards that of the whole volume, as if `_PR
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import int64
 from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
-from tussock.scene.volumes import WHOLE, voxels_of
+from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk, volume_at
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
 
 __all__ = [
-    "Counting", "Escapes", "around_volumes", "find_volumes", "permeabilities", "shrunk", "without_own",
+    "SEEN_THROUGH", "Counting", "Escapes", "around_volumes", "filled_shells", "find_volumes", "permeabilities", "shrunk", "without_own",
 ]  # fmt: skip
 
 _BLOCK = 2048  # pulses a thread takes at a time
 _MOST_COPIES = 8  # counters are kept once a thread
 _PRIOR_PULSES = 1.0
 _PRIOR_ESCAPES = 0.5
+SEEN_THROUGH = 8
+"""pulses that passed a filled volume within τ, and say that nothing is there"""
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
 _LEAST_PASSING = 1e-3  # probability of passing all volumes so far, below which a pulse counts as stopped
 _UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
@@ -92,18 +97,25 @@ def find_volumes(
     gaussians: Gaussians, pulses: MeasuredPulses, inside: NDArray[np.bool_], threads: int
 ) -> NDArray[np.int64]:
     """The volume of each return that is ``inside`` what was learned, −1 for all other pulses, shape (n,): of voxels."""
-    labels = np.full(len(pulses), -1, np.int64)
-    places = voxels_of(pulses.points[inside], float(gaussians.cells.cell[0])).astype(np.int64)
-    found = np.empty(len(places), np.int64)
-    run_on_threads(_find, threads, gaussians.cells, places, found)
-    labels[inside] = found
+    labels = np.empty(len(pulses), np.int64)
+    run_on_threads(_find, threads, gaussians.cells, rays_of_pulses(pulses), np.ascontiguousarray(inside), labels)
     return labels
 
 
 @kernel
-def _find(worker: int, workers: int, cells: Any, places: Any, found: Any) -> None:
-    for p in range(worker, len(places), workers):
-        found[p] = volume_at(cells, 0, places[p, 0], places[p, 1], places[p, 2])
+def _find(worker: int, workers: int, cells: Any, rays: PulseRays, inside: Any, labels: Any) -> None:
+    cells, inside, labels = borrowed(cells), borrowed(inside), borrowed(labels)
+    origins, directions, ranges, _ = borrowed(rays)
+    cell = cells.cell[0]
+    for first in range(worker * _BLOCK, len(labels), workers * _BLOCK):
+        for p in range(first, min(first + _BLOCK, len(labels))):
+            labels[p] = -1
+            if inside[p]:
+                t = ranges[p]
+                x = int64(math.floor((origins[p, 0] + directions[p, 0] * t) / cell))
+                y = int64(math.floor((origins[p, 1] + directions[p, 1] * t) / cell))
+                z = int64(math.floor((origins[p, 2] + directions[p, 2] * t) / cell))
+                labels[p] = volume_at(cells, 0, x, y, z)
 
 
 def permeabilities(
@@ -120,6 +132,33 @@ def permeabilities(
         return rho, np.round(rho[:, None] * WHOLE).astype(np.uint16), whole_met
     shells = (passed + np.float32(_PRIOR_PULSES) * whole[:, None]) / (met + np.float32(_PRIOR_PULSES))
     return rho, np.round(shells * np.float32(WHOLE)).astype(np.uint16), whole_met
+
+
+def filled_shells(
+    rho: NDArray[np.float32], shells: NDArray[np.uint16], tree: Levelled, passed: NDArray[np.uint32],
+    ended: NDArray[np.uint32],
+) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:  # fmt: skip
+    """ρ and shells with those of filled volumes: as in the brick or block around, and the pulses that passed them.
+
+    A filled volume is a guess that counts as one pulse in each shell.
+    """
+    rho, shells = rho.copy(), shells.copy()
+    s = shells.shape[1]
+    for level in range(2):
+        rows = np.flatnonzero(tree.filled & (tree.levels == level))
+        if not len(rows):
+            continue
+        around = tree.inside(level + 1)
+        seen = ~tree.filled
+        through, met = np.zeros((around.max() + 1, s)), np.zeros((around.max() + 1, s))
+        np.add.at(through, around[seen], passed[seen, :s])
+        np.add.at(met, around[seen], passed[seen, :s] + ended[seen, :s])
+        whole = (through.sum(1) / np.maximum(met.sum(1), 1))[:, None]
+        usual = ((through + whole) / (met + 1))[around[rows]]
+        share = (passed[rows, :s] + usual) / (passed[rows, :s] + 1.0)
+        shells[rows] = np.round(share * WHOLE).astype(np.uint16)
+        rho[rows] = usual.mean(1)
+    return rho, shells
 
 
 def without_own(met: NDArray[np.uint32]) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.arrays import shown
 from tussock.learn.measured_pulses import MeasuredPulses
 
 __all__ = ["PulseRays", "rays_of_pulses"]
@@ -27,4 +28,6 @@ class PulseRays(NamedTuple):
 
 def rays_of_pulses(pulses: MeasuredPulses, origin: ArrayLike = 0.0) -> PulseRays:
     """The pulses in the frame that begins at ``origin`` [m] of theirs."""
-    return PulseRays(pulses.origins - np.asarray(origin), pulses.directions, pulses.ranges, pulses.reach)
+    start = np.asarray(origin, np.float64)
+    origins = shown(pulses.origins - start) if start.any() else pulses.origins
+    return PulseRays(origins, pulses.directions, pulses.ranges, float(pulses.reach))

@@ -290,5 +290,9 @@ def test_voxels_are_larger_where_little_was_seen() -> None:
         assert volume == (inside[0] if len(inside) else -1)
     with pytest.raises(InputError, match="fewest: goes with voxels alone"):
         fit_volumes(bush(500), voxel=0.2, method="growing", fewest=2.0)
+    with pytest.raises(InputError, match="regions: goes with voxels alone"):
+        fit_volumes(bush(500), voxel=0.2, method="growing", regions=True)
+    with pytest.raises(InputError, match="regions: does not go with plain volumes"):
+        fit_volumes(bush(500), voxel=0.2, plain=True, regions=True)
     with pytest.raises(InputError, match="fewest: must be a number of returns"):
         fit_volumes(bush(500), voxel=0.2, fewest=-1.0)

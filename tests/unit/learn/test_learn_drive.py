@@ -89,10 +89,12 @@ def test_a_drive_is_as_the_whole_in_memory_and_in_the_world(drive: Path) -> None
 def test_parts_and_their_cut_do_not_change_a_bit(drive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Revolutions are numbered on, packets are cut anywhere, and the chunks of a pass are of any size."""
     poses = Trajectory.load(drive / "path.tum")
-    parts = learn_drive([drive / "one.pcap", drive / "two.pcap"], poses, OPTIONS)
+    by_region = replace(OPTIONS, regions=True)
+    parts = learn_drive([drive / "one.pcap", drive / "two.pcap"], poses, by_region)
+    assert parts.meta["filled"] > 0 and parts.levels.max() > 0
     monkeypatch.setattr("tussock.learn.drives.legs._PACKETS", 17)
     monkeypatch.setattr("tussock.learn.fit_voxels.CHUNK", 5000)
-    assert same(parts, learn_drive([drive / "one.pcap", drive / "two.pcap"], poses, replace(OPTIONS, threads=1)))
+    assert same(parts, learn_drive([drive / "one.pcap", drive / "two.pcap"], poses, replace(by_region, threads=1)))
 
 
 def test_stopped_anywhere_and_resumed_it_is_the_same(

@@ -2,7 +2,8 @@
 
 A brick of 4×4×4 voxels whose voxels hold fewer than ``fewest`` returns each, on average, is learned as one volume; a block
 of 4×4×4 such bricks, if they hold fewer each, likewise. Far from the sensor, and where it passed once, pulses are few, so size
-follows distance and density by itself. The bricks and blocks are those of the grid that finds volumes on a ray
+follows distance and density by itself. What lies between the returns may be filled
+(`tussock.learn.partition.filling`). The bricks and blocks are those of the grid that finds volumes on a ray
 (`tussock.trace.volume_cells`).
 """
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.learn.partition.filling import Filled, fill
 from tussock.learn.partition.voxel_sums import VoxelSums
 from tussock.trace.volume_cells import cell_keys
 
@@ -40,6 +42,8 @@ class Levelled:
     intensity: NDArray[np.float64]
     seen: NDArray[np.int64]
     """numbers of the first and the last scan with a return there, shape (n, 2)"""
+    filled: NDArray[np.bool_]
+    """whether nothing was seen of it (`tussock.learn.partition.filling`): counts are 0, and scatter is the covariance"""
 
     def __len__(self) -> int:
         return len(self.voxels)
@@ -53,41 +57,57 @@ class Levelled:
         """in voxels of the finest kind, shape (n,)"""
         return _BRICK ** self.levels.astype(np.int64)
 
+    def inside(self, level: int) -> NDArray[np.int64]:
+        """the number of the brick (1) or block (2) that each lies in, shape (n,)"""
+        x, y, z = (np.floor_divide(self.voxels, _BRICK**level) + (1 << 20)).T
+        return np.unique((x << 42) | (y << 21) | z, return_inverse=True)[1].ravel()
 
-def levelled(sums: VoxelSums, fewest: float) -> Levelled:
+
+def levelled(sums: VoxelSums, fewest: float, *, filling: bool = False) -> Levelled:
     """Voxels of three sizes out of sums of the finest; ``fewest`` returns a voxel, 0: all are of the finest."""
-    kept = sums
-    parts: list[VoxelSums] = []
-    for level in range(2):
-        if fewest <= 0 or not len(kept):
-            break
-        above, group, members = _groups(np.floor_divide(kept.voxels, _BRICK))
-        sparse = np.bincount(group, kept.counts, len(above)) < fewest * members
-        if level == 1:
-            # A block is whole only where none of its bricks is fine.
-            sparse &= ~np.isin(above, _number(np.floor_divide(parts[0].voxels, _BRICK**2)))
-        merged = sparse[group]
-        parts.append(kept.select(~merged))
-        kept = kept.select(merged).coarser(_BRICK) if merged.any() else kept.select(merged)
-    parts.append(kept)
-    voxels = np.concatenate([part.voxels * _BRICK**level for level, part in enumerate(parts)])
-    levels = np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(np.uint8)
-    order = np.argsort(cell_keys(voxels, voxels.min(0)))
-    joined = [
-        np.concatenate([getattr(part, name) for part in parts if len(part)])[order]
+    if fewest <= 0 and not filling:
+        return _joined([sums], [])
+    bricks, brick = sums.coarser(_BRICK)
+    blocks, block = bricks.coarser(_BRICK)
+    whole = bricks.counts < fewest * np.bincount(brick, minlength=len(bricks))
+    # A block is whole only where none of its bricks is fine.
+    whole_block = blocks.counts < fewest * np.bincount(block, minlength=len(blocks))
+    whole_block &= np.bincount(block, ~whole, len(blocks)) == 0
+    split = ~(whole | whole_block[block])
+    parts = [sums.select(split[brick]), bricks.select(whole & ~whole_block[block]), blocks.select(whole_block)]
+    if not filling:
+        return _joined(parts, [])
+    fine = fill(sums, bricks, brick, split, around=True)
+    coarse = fill(bricks, blocks, block, ~whole_block, around=False)
+    return _joined(parts, [(fine, bricks), (coarse, blocks)])
+
+
+def _joined(parts: list[VoxelSums], fillings: list[tuple[Filled, VoxelSums]]) -> Levelled:
+    """Voxels of rising size, and what is filled of rising size out of others, in the order of the grid."""
+    levels = [np.full(len(part), level, np.uint8) for level, part in enumerate(parts)]
+    columns = [
+        [getattr(part, name) for part in parts]
         for name in ("counts", "places", "scatter", "variance", "noise", "intensity", "seen")
     ]
-    return Levelled(voxels[order], levels[order], *joined)
-
-
-def _groups(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of cells without repetition, which of them each is, and how many are the same."""
-    unique, group, members = np.unique(_number(cells), return_inverse=True, return_counts=True)
-    return unique, group.ravel(), members
-
-
-def _number(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number for each cell within 2^19 of zero."""
-    x, y, z = (cells + (1 << 19)).T
-    number: NDArray[np.int64] = (x << 40) | (y << 20) | z
-    return number
+    voxels = [part.voxels * _BRICK**level for level, part in enumerate(parts)]
+    for level, (some, source) in enumerate(fillings):
+        n, made = len(some.voxels), source.select(some.source)
+        voxels.append(some.voxels * _BRICK**level)
+        levels.append(np.full(n, level, np.uint8))
+        none = np.zeros((n, 6))
+        rows = (
+            none[:, 0].astype(np.int64),
+            some.places,
+            some.covariances,
+            made.variance,
+            none,
+            made.intensity,
+            made.seen,
+        )
+        for column, row in zip(columns, rows, strict=True):
+            column.append(row)
+    filled = np.repeat([False, True], [sum(map(len, parts)), sum(len(some.voxels) for some, _ in fillings)])
+    cells = np.concatenate(voxels)
+    order = np.argsort(cell_keys(cells, cells.min(0)))
+    rest = [np.concatenate(column)[order] for column in [*columns, [filled]]]
+    return Levelled(cells[order], np.concatenate(levels)[order], *rest)

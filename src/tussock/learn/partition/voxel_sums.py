@@ -3,32 +3,41 @@
 All that a Gaussian, its noise and its intensity need of the returns in a voxel are sums: of their number, of places and of
 products of places, counted from the voxel's own corner so that nothing cancels. Sums are of whole numbers (places in 2^−20
 of a voxel), so that they are the same to the last bit whatever the parts, their order and the threads.
+
+A hash table finds the sums of a return's voxel. Each thread has one, and the voxels that are its own by their hash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import int64, uint64
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
-from tussock.kernels import kernel
+from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.scene.volumes import MOST_VOXELS, voxels_of
+from tussock.scene.volumes import MOST_VOXELS
+from tussock.threads import run_on_threads
 
-__all__ = ["VoxelSums", "sum_up", "summed"]
+__all__ = ["Summing", "VoxelSums"]
 
 _PLACE = 2.0**20
 """to a voxel's side"""
+_STEPS = 1 << 20
+"""the same as a whole number"""
 _NOISE = 2.0**40
 """to a square metre"""
 _BRIGHT = 2.0**20
 _COUNT, _MEAN, _SQUARE, _VARIANCE, _INTENSITY, _OF_NOISE = 0, 1, 4, 10, 11, 12
 _FIRST, _LAST = 18, 19
 _COLUMNS = 20
+_ROWS = 1 << 12
+"""that a table begins with; it grows by half"""
+_MOST_TABLES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,83 +96,220 @@ class VoxelSums:
     def _mean(self) -> NDArray[np.float64]:
         return self.sums[:, _MEAN : _MEAN + 3] / _PLACE / self.counts[:, None]
 
-    def coarser(self, times: int) -> VoxelSums:
-        """The same returns in voxels that are ``times`` as large, whose places are in steps as many times finer."""
+    def coarser(self, times: int) -> tuple[VoxelSums, NDArray[np.int64]]:
+        """The same returns in voxels that are ``times`` as large, whose places are in steps as many times finer, and in
+        which of those each voxel lies, shape (n,)."""
         above = np.floor_divide(self.voxels, times)
-        at = (self.voxels - above * times) * np.int64(_PLACE)
-        sums = self.sums.copy()
-        n = sums[:, :1]
-        mean = sums[:, _MEAN : _MEAN + 3]
-        a, b = [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]
-        squares = (
-            sums[:, _SQUARE : _SQUARE + 6] + at[:, a] * mean[:, b] + at[:, b] * mean[:, a] + n * at[:, a] * at[:, b]
-        )
-        sums[:, _MEAN : _MEAN + 3] = (mean + n * at) // times
-        sums[:, _SQUARE : _SQUARE + 6] = squares // times**2
-        return _merged(above, sums, self.voxel * times)
+        low = above.min(0)
+        span = above.max(0) - low + 1
+        keys = ((above[:, 0] - low[0]) * span[1] + above[:, 1] - low[1]) * span[2] + above[:, 2] - low[2]
+        _, first, inside = np.unique(keys, return_index=True, return_inverse=True)
+        sums = np.zeros((len(first), _COLUMNS), np.int64)
+        sums[:, _FIRST : _LAST + 1] = self.sums[first, _FIRST : _LAST + 1]
+        _add_to_coarser(self.sums, self.voxels - above * times, inside.ravel(), times, sums)
+        return VoxelSums(above[first], sums, self.voxel * times), inside.ravel()
 
     def select(self, rows: Any) -> VoxelSums:
         """The chosen rows (a mask or indices)."""
         return VoxelSums(self.voxels[rows], self.sums[rows], self.voxel)
 
 
-def sum_up(pulses: MeasuredPulses, inside: NDArray[np.bool_], voxel: float) -> VoxelSums:
-    """The sums of the returns that are ``inside`` what is learned."""
-    points = pulses.points[inside]
-    places = voxels_of(points, voxel)
-    if len(places) and np.abs(places).max() > 2**MOST_VOXELS:
-        rule = f"must be at least 2^-{MOST_VOXELS} of the distance to the furthest point [m]"
-        raise InputError.of("voxel", rule, voxel, "use larger voxels, or points nearer to the origin")
-    whole = np.clip((points / voxel - places) * _PLACE, 0, _PLACE - 1).astype(np.int64)
-    noise = pulses.noise.variances(pulses.intensity[inside], pulses.ranges[inside])
-    rows = np.empty((len(points), _COLUMNS), np.int64)
-    _fill(whole, pulses.directions[inside], noise, pulses.intensity[inside], rows)
-    rows[:, _FIRST] = rows[:, _LAST] = pulses.turns[inside]
-    return _merged(places.astype(np.int64), rows, voxel)
+class Summing:
+    """Adds returns to the sums of their voxels, part by part."""
+
+    def __init__(self, voxel: float, threads: int) -> None:
+        self._voxel, self._workers = voxel, min(threads, _MOST_TABLES)
+        self._table = Table.empty(self._workers, _ROWS)
+
+    def add(self, pulses: MeasuredPulses, inside: NDArray[np.bool_]) -> None:
+        """Add the returns that are ``inside`` what is learned."""
+        rows = np.flatnonzero(inside)
+        if not len(rows):
+            return
+        noise = pulses.noise.variances(pulses.intensity[rows], pulses.ranges[rows])
+        given = Returns(pulses.origins, pulses.directions, pulses.ranges, pulses.intensity, pulses.turns, rows, noise)
+        next_row = np.zeros(self._workers, np.int64)
+        while True:
+            run_on_threads(_add_returns, self._workers, self._table, given, self._voxel, next_row)
+            if (next_row < 0).any():
+                rule = f"must be at least 2^-{MOST_VOXELS} of the distance to the furthest point [m]"
+                raise InputError.of("voxel", rule, self._voxel, "use larger voxels, or points nearer to the origin")
+            if (next_row == len(rows)).all():
+                return
+            self._table = self._table.larger()
+
+    def total(self) -> VoxelSums:
+        """The sums; nothing can be added after that."""
+        table, self._table = self._table, Table.empty(self._workers, 0)
+        kept = np.arange(table.voxels.shape[1]) < table.used[:, None]
+        voxels = table.voxels[kept].astype(np.int64)
+        order = np.lexsort(voxels.T[::-1])
+        return VoxelSums(voxels[order], table.sums.reshape(-1, _COLUMNS)[np.flatnonzero(kept)[order]], self._voxel)
 
 
-def summed(parts: Sequence[VoxelSums]) -> VoxelSums:
-    """Several sums as one."""
-    return _merged(np.concatenate([p.voxels for p in parts]), np.concatenate([p.sums for p in parts]), parts[0].voxel)
+class Returns(NamedTuple):
+    """Pulses, and which of them ended in what is learned."""
+
+    origins: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    ranges: NDArray[np.float64]
+    intensity: NDArray[np.float32]
+    turns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    """of the pulses that ended there, shape (m,)"""
+    noise: NDArray[np.float64]
+    """[m²] variance of the range of each of those, shape (m,)"""
 
 
-def _merged(voxels: NDArray[np.int64], rows: NDArray[np.int64], voxel: float) -> VoxelSums:
-    """Rows of the same voxel added up."""
-    if not len(voxels):
-        return VoxelSums(voxels, rows, voxel)
-    low = voxels.min(0)
-    span = voxels.max(0) - low + 1
-    keys = ((voxels[:, 0] - low[0]) * span[1] + voxels[:, 1] - low[1]) * span[2] + voxels[:, 2] - low[2]
-    if float(span[0]) * float(span[1]) * float(span[2]) >= 2.0**62:
-        raise InputError.of("voxel", "is too small for an extent like that", voxel, "use larger voxels")
-    unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    sums = np.zeros((len(unique), rows.shape[1]), np.int64)
-    sums[:, _FIRST], sums[:, _LAST] = rows[first, _FIRST], rows[first, _LAST]
-    _add(rows, inverse.ravel(), sums)
-    return VoxelSums(voxels[first], sums, voxel)
+class Table(NamedTuple):
+    """Sums that are found by their voxel, a table a thread."""
+
+    slots: NDArray[np.int32]
+    """row of what is put here by its hash, −1: nothing; a power of two of them, at least twice the rows, shape (threads, s)"""
+    voxels: NDArray[np.int32]
+    """shape (threads, rows, 3)"""
+    sums: NDArray[np.int64]
+    """shape (threads, rows, 20)"""
+    used: NDArray[np.int64]
+    """how many rows, shape (threads,)"""
+
+    @staticmethod
+    def empty(threads: int, rows: int) -> Table:
+        slots = 1 << int(max(2 * rows - 1, 1)).bit_length()
+        return Table(
+            np.full((threads, slots), -1, np.int32), np.empty((threads, rows, 3), np.int32),
+            np.empty((threads, rows, _COLUMNS), np.int64), np.zeros(threads, np.int64),
+        )  # fmt: skip
+
+    def larger(self) -> Table:
+        """The same with room for half as many rows more."""
+        threads, rows, _ = self.voxels.shape
+        table = Table.empty(threads, rows * 3 // 2)
+        table.voxels[:, :rows], table.sums[:, :rows], table.used[:] = self.voxels, self.sums, self.used
+        run_on_threads(_put, threads, table)
+        return table
+
+
+@inline_kernel
+def _hash(x: Any, y: Any, z: Any) -> Any:
+    """Of a voxel; the low bits tell the slot, the highest ones the thread."""
+    word = uint64(x) * uint64(0x9E3779B97F4A7C15) ^ uint64(y) * uint64(0xC2B2AE3D27D4EB4F)
+    word = (word ^ uint64(z) * uint64(0x165667B19E3779F9)) * uint64(0xD6E8FEB86659FD93)
+    return word ^ (word >> uint64(32))
 
 
 @kernel
-def _fill(whole: Any, directions: Any, noise: Any, intensity: Any, rows: Any) -> None:
-    for p in range(len(whole)):
-        row = rows[p]
-        row[_COUNT] = 1
-        row[_VARIANCE] = np.int64(np.rint(noise[p] * _NOISE))
-        row[_INTENSITY] = np.int64(np.rint(np.float64(intensity[p]) * _BRIGHT))
+def _put(worker: int, workers: int, table: Table) -> None:
+    """Fill the slots of a table that has rows already."""
+    slots, voxels, _, used = borrowed(table)
+    mask = uint64(slots.shape[1] - 1)
+    for row in range(used[worker]):
+        x, y, z = int64(voxels[worker, row, 0]), int64(voxels[worker, row, 1]), int64(voxels[worker, row, 2])
+        slot = _hash(x, y, z) & mask
+        while slots[worker, slot] >= 0:
+            slot = (slot + uint64(1)) & mask
+        slots[worker, slot] = row
+
+
+@kernel
+def _add_returns(worker: int, workers: int, table: Table, given: Returns, voxel: float, next_row: Any) -> None:
+    """Add the worker's returns from ``next_row`` on until its table is full; there next_row is then."""
+    all_slots, all_voxels, all_sums, used = borrowed(table)
+    slots, voxels, sums = all_slots[worker], all_voxels[worker], all_sums[worker]
+    origins, directions, ranges, intensity, turns, rows, noise = borrowed(given)
+    mask, n, most = uint64(len(slots) - 1), used[worker], 2.0**MOST_VOXELS
+    m = next_row[worker]
+    while m < len(rows):
+        p = rows[m]
+        t = ranges[p]
+        px, py, pz = (
+            origins[p, 0] + directions[p, 0] * t,
+            origins[p, 1] + directions[p, 1] * t,
+            origins[p, 2] + directions[p, 2] * t,
+        )
+        px, py, pz = px / voxel, py / voxel, pz / voxel
+        fx, fy, fz = math.floor(px), math.floor(py), math.floor(pz)
+        if max(abs(fx), abs(fy), abs(fz)) > most:
+            next_row[worker] = -1
+            return
+        x, y, z = int64(fx), int64(fy), int64(fz)
+        word = _hash(x, y, z)
+        if int64((word >> uint64(48)) % uint64(workers)) == worker:
+            slot = word & mask
+            row = int64(slots[slot])
+            while row >= 0 and not (voxels[row, 0] == x and voxels[row, 1] == y and voxels[row, 2] == z):
+                slot = (slot + uint64(1)) & mask
+                row = int64(slots[slot])
+            if row < 0:
+                if n == len(voxels):
+                    break
+                row = n
+                n += 1
+                slots[slot] = row
+                voxels[row, 0], voxels[row, 1], voxels[row, 2] = x, y, z
+                for c in range(_COLUMNS):
+                    sums[row, c] = 0
+                sums[row, _FIRST] = sums[row, _LAST] = turns[p]
+            _add_return(
+                sums, row, (px - fx, py - fy, pz - fz), (directions[p, 0], directions[p, 1], directions[p, 2]), noise[m]
+            )
+            sums[row, _INTENSITY] += int64(np.rint(np.float64(intensity[p]) * _BRIGHT))
+            sums[row, _FIRST] = min(sums[row, _FIRST], turns[p])
+            sums[row, _LAST] = max(sums[row, _LAST], turns[p])
+        m += 1
+    next_row[worker], used[worker] = m, n
+
+
+@inline_kernel
+def _whole(place: Any) -> Any:
+    """A place within a voxel as a whole number."""
+    return int64(min(max(place * _PLACE, 0.0), _PLACE - 1.0))
+
+
+@inline_kernel
+def _add_place(sums: Any, row: Any, first: Any, place: Any) -> None:
+    sums[row, first] += 1
+    sums[row, first + 1] += _whole(place[0])
+    sums[row, first + 2] += _whole(place[1])
+    sums[row, first + 3] += _whole(place[2])
+
+
+@inline_kernel
+def _add_return(sums: Any, row: Any, place: Any, way: Any, noise: Any) -> None:
+    _add_place(sums, row, _COUNT, place)
+    x, y, z = _whole(place[0]), _whole(place[1]), _whole(place[2])
+    dx, dy, dz = way
+    sums[row, _SQUARE] += x * x
+    sums[row, _SQUARE + 1] += x * y
+    sums[row, _SQUARE + 2] += x * z
+    sums[row, _SQUARE + 3] += y * y
+    sums[row, _SQUARE + 4] += y * z
+    sums[row, _SQUARE + 5] += z * z
+    sums[row, _VARIANCE] += int64(np.rint(noise * _NOISE))
+    sums[row, _OF_NOISE] += int64(np.rint(noise * dx * dx * _NOISE))
+    sums[row, _OF_NOISE + 1] += int64(np.rint(noise * dx * dy * _NOISE))
+    sums[row, _OF_NOISE + 2] += int64(np.rint(noise * dx * dz * _NOISE))
+    sums[row, _OF_NOISE + 3] += int64(np.rint(noise * dy * dy * _NOISE))
+    sums[row, _OF_NOISE + 4] += int64(np.rint(noise * dy * dz * _NOISE))
+    sums[row, _OF_NOISE + 5] += int64(np.rint(noise * dz * dz * _NOISE))
+
+
+@kernel
+def _add_to_coarser(rows: Any, corners: Any, labels: Any, times: int, sums: Any) -> None:
+    """Add sums whose voxels have their ``corners`` so many voxels from that of a larger one, ``times`` as wide."""
+    for r in range(len(rows)):
+        row, into = rows[r], sums[labels[r]]
+        into[_COUNT] += row[_COUNT]
         k = 0
         for a in range(3):
-            row[_MEAN + a] = whole[p, a]
+            at = corners[r, a] * _STEPS
+            into[_MEAN + a] += (row[_MEAN + a] + row[_COUNT] * at) // times
             for b in range(a, 3):
-                row[_SQUARE + k] = whole[p, a] * whole[p, b]
-                row[_OF_NOISE + k] = np.int64(np.rint(noise[p] * directions[p, a] * directions[p, b] * _NOISE))
+                other = corners[r, b] * _STEPS
+                square = row[_SQUARE + k] + at * row[_MEAN + b] + other * row[_MEAN + a] + row[_COUNT] * at * other
+                into[_SQUARE + k] += square // times**2
                 k += 1
-
-
-@kernel
-def _add(rows: Any, labels: Any, sums: Any) -> None:
-    for p in range(len(rows)):
-        into = sums[labels[p]]
-        for c in range(_FIRST):
-            into[c] += rows[p, c]
-        into[_FIRST] = min(into[_FIRST], rows[p, _FIRST])
-        into[_LAST] = max(into[_LAST], rows[p, _LAST])
+        for c in range(_VARIANCE, _FIRST):
+            into[c] += row[c]
+        into[_FIRST] = min(into[_FIRST], row[_FIRST])
+        into[_LAST] = max(into[_LAST], row[_LAST])

@@ -1,0 +1,81 @@
+"""Sums of returns by voxel: against plain NumPy, whatever the parts and threads; larger voxels out of smaller ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tussock.errors import InputError
+from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.partition.voxel_sums import Summing, VoxelSums
+from tussock.learn.range_noise import constant_noise
+from tussock.scene.volumes import voxels_of
+
+PAIRS = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
+
+
+def some_pulses(n: int, seed: int, *, far: float = 0.0) -> MeasuredPulses:
+    rng = np.random.default_rng(seed)
+    ranges = np.where(rng.random(n) < 0.2, np.nan, rng.uniform(1, 9, n))
+    ranges[0] = 5.0
+    return MeasuredPulses.of(
+        rng.normal(far, 1, (n, 3)), rng.normal(0, 1, (n, 3)), ranges, intensity=rng.random(n), reach=20.0,
+        turns=rng.integers(0, 50, n), noise=constant_noise(0.02),
+    )  # fmt: skip
+
+
+def summed(pulses: MeasuredPulses, voxel: float, *, threads: int = 1, parts: int = 1) -> VoxelSums:
+    summing = Summing(voxel, threads)
+    for rows in np.array_split(np.arange(len(pulses)), min(parts, len(pulses))):
+        part = pulses.select(rows)
+        summing.add(part, part.hit)
+    return summing.total()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 3000), st.floats(0.05, 4.0), st.integers(0, 99), st.integers(1, 4), st.integers(1, 5))
+def test_they_are_those_of_numpy(n: int, voxel: float, seed: int, threads: int, parts: int) -> None:
+    pulses = some_pulses(n, seed, far=100.0 * (seed % 2))
+    found = summed(pulses, voxel, threads=threads, parts=parts)
+    points, turns = pulses.points[pulses.hit], pulses.turns[pulses.hit]
+    cells, labels = np.unique(voxels_of(points, voxel).astype(np.int64), axis=0, return_inverse=True)
+    labels = labels.ravel()
+    assert np.array_equal(found.voxels, cells)
+    for i in np.random.default_rng(seed).integers(0, len(cells), 8):
+        own = points[labels == i]
+        assert found.counts[i] == len(own)
+        assert found.places[i] == pytest.approx(own.mean(0), abs=2e-6 * voxel + 1e-12)
+        off = own - own.mean(0)
+        assert found.scatter[i] == pytest.approx(
+            (off[:, PAIRS[0]] * off[:, PAIRS[1]]).sum(0), abs=1e-5 * len(own) * voxel**2
+        )
+        assert found.variance[i] == pytest.approx(0.02**2, rel=1e-6)
+        assert found.seen[i].tolist() == [turns[labels == i].min(), turns[labels == i].max()]
+
+
+def test_threads_and_parts_do_not_change_a_bit() -> None:
+    """Tables grow several times meanwhile."""
+    pulses = some_pulses(40_000, 3)
+    wanted = summed(pulses, 0.11)
+    assert len(wanted) > 8192
+    for threads, parts in ((2, 7), (3, 1), (8, 2)):
+        found = summed(pulses, 0.11, threads=threads, parts=parts)
+        assert np.array_equal(found.voxels, wanted.voxels) and np.array_equal(found.sums, wanted.sums)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_larger_voxels_are_those_that_were_summed_up_at_once(seed: int) -> None:
+    pulses = some_pulses(5000, seed)
+    fine, wanted = summed(pulses, 0.3), summed(pulses, 1.2)
+    found, inside = fine.coarser(4)
+    assert np.array_equal(found.voxels, wanted.voxels) and np.array_equal(found.counts, wanted.counts)
+    assert np.array_equal(found.voxels[inside], np.floor_divide(fine.voxels, 4))
+    for name in ("places", "scatter", "variance", "noise", "intensity", "seen"):
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name), abs=1e-4), name
+
+
+def test_voxels_too_small_for_the_distance_are_refused() -> None:
+    with pytest.raises(InputError, match=r"voxel: must be at least 2\^-21 of the distance"):
+        summed(some_pulses(50, 0, far=1e5), 0.01)
