@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired, fill_block
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
-from tussock.gpu.tracing import RayTable, aim_kernel, hit_kernel, walk_kernel
+from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
-from tussock.pulse.follow import follow_lanes
+from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
 from tussock.pulse.receive import receive_lanes
@@ -45,6 +45,7 @@ __all__ = [
     "bound",
     "local_arrays",
     "plain_new_scratch",
+    "waiting_rays",
 ]
 
 cuda: Any = import_module("numba.cuda")
@@ -54,12 +55,12 @@ BLOCK = 8
 SCAN_THREADS = 256
 """of a group that sums up the rows of as many blocks of pulses"""
 _LOCAL = 130  # elements of an array that is a thread's own
-_SHARED = ("hits", "waiting", "walk")
+_SHARED = ("hits", "walk")
 """parts of a thread's memory that are not: what is in them at first is not the same for every sensor, or large"""
 MOST_CLOUDS = 128
 """of dust or fog that one pulse may meet: a thread holds their numbers"""
-_CONSTANTS = {("tussock.pulse.follow", "_DEPTH"): 32, ("tussock.pulse.weather", "_NEAR"): MOST_CLOUDS}
-"""rays of one pulse that wait behind mirrors: two for every bounce would do"""
+_WAITING = (2, 32)
+"""rays of one pulse that wait to go on: through leaves one at a time, and behind mirrors two for every bounce would do"""
 
 
 class Placed(NamedTuple):
@@ -106,7 +107,7 @@ def local_arrays(scanning: Scanning, returns: int) -> set[str]:
     firing = scanning.firing
     longer = firing._replace(stencil=np.concatenate([firing.stencil, firing.stencil]))
     small, large = (
-        arrays_in(plain_new_scratch()(scanning._replace(firing=some), returns), "whole") for some in (firing, longer)
+        arrays_in(plain_new_scratch(scanning._replace(firing=some), returns), "whole") for some in (firing, longer)
     )
     return {
         path
@@ -219,7 +220,7 @@ def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Pla
 
 
 KERNELS: tuple[Callable[..., None], ...] = (
-    aim_kernel, walk_kernel, hit_kernel, place_kernel, total_kernel, fill_kernel,
+    aim_kernel, walk_kernel, hit_kernel, behind_kernel, place_kernel, total_kernel, fill_kernel,
 )  # fmt: skip
 
 
@@ -242,15 +243,24 @@ class Examples(NamedTuple):
         ways: Any = self.scanning.around.standing
         tables, sub_rays = self.scanning.around.tables, len(self.scanning.firing.stencil)
         count = self.span.pulses * sub_rays
+        tracing = (self.scanning, self.many, self.traced, self.rays, self.span)
         return {
-            "aim_kernel": (self.scanning, self.many, self.traced, self.rays, self.span),
+            "aim_kernel": tracing,
             "walk_kernel": (ways.standing, self.rays, count, False),
             "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
+            **({"behind_kernel": tracing} if self.through_leaves() else {}),
             "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
             "place_kernel": (self.slots.counts, self.placed, len(self.fired.lasers)),
             "total_kernel": (self.placed,),
             "fill_kernel": (self.fired, self.many, self.slots, tables, self.placed, self.out),
         }  # fmt: skip
+
+    def through_leaves(self) -> int:
+        """How many sub-rays of a pulse go on through leaves."""
+        scanning = self.scanning
+        if scanning.receiving.bounces == 0 or not getattr(through_leaves, "py_func", through_leaves)(scanning):
+            return 0
+        return -(-len(scanning.firing.stencil) // ONE_IN)
 
     def unused(self) -> tuple[Any, ...]:
         """The steps of a pulse that this scan never takes."""
@@ -276,7 +286,7 @@ def bound(
 
     ``wrap(function, original)`` makes what kernels call; ``instead`` are functions that have another body there.
     """
-    rebound: Rebound = single_rays(wrap, _CONSTANTS, instead)
+    rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), instead)
     written = {
         receiving_of: rebuilding("receiving_of", examples.scanning.receiving, lambda path, axes: "biases", "biases"),
         slots_of: rebuilding("slots_of", examples.slots, lambda path, axes: f"{path}[begin:end]", "begin, end"),
@@ -298,9 +308,23 @@ def _idle(step: Any) -> Callable[..., int]:
     return written_out("idle", f"def idle({names}):\n    return 0\n", {})
 
 
+def waiting_rays(scanning: Scanning) -> int:
+    """How many rays of a pulse may wait to go on."""
+    return _WAITING[bool(scanning.around.tables.bends)]
+
+
+def _constants(waiting: int) -> dict[tuple[str, str], Any]:
+    """What is another number for one thread than for a worker of the processor."""
+    return {("tussock.pulse.follow", "_DEPTH"): waiting, ("tussock.pulse.weather", "_NEAR"): MOST_CLOUDS}
+
+
+def plain_new_scratch(scanning: Scanning, returns: int) -> Scratch:
+    """`new_scratch` for one ray in every packet."""
+    return _new_scratch_for(waiting_rays(scanning))(scanning, returns)
+
+
 @cache
-def plain_new_scratch() -> Callable[..., Scratch]:
-    """`new_scratch` for one ray in every packet, as plain Python."""
-    rebound = single_rays(lambda function, original: function, _CONSTANTS)
+def _new_scratch_for(waiting: int) -> Callable[..., Scratch]:
+    rebound = single_rays(lambda function, original: function, _constants(waiting))
     made: Callable[..., Scratch] = rebound.of(new_scratch)
     return made

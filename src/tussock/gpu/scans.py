@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.frames.collect import Fired, Out, bytes_of, columns_in, room_for
 from tussock.frames.memory import copy_on_threads, reused
-from tussock.gpu.kernels import BLOCK, SCAN_THREADS, Examples, Placed, bound, local_arrays, plain_new_scratch
+from tussock.gpu.kernels import (
+    BLOCK,
+    SCAN_THREADS,
+    Examples,
+    Placed,
+    bound,
+    local_arrays,
+    plain_new_scratch,
+    waiting_rays,
+)
 from tussock.gpu.sharing import Many, Span
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
@@ -73,9 +82,9 @@ def with_ways(around: Surroundings, standing: Trees, moving: Trees | None, trace
 
 def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slots) -> Examples:
     """Tuples of the processor's arrays like those that kernels get: enough to compile them."""
-    traced = Traced(np.zeros((6, 1, 1), np.float32), np.zeros((3, 1, 1), np.uint32))
+    traced = _traced(np.zeros, 1, 1, 1)
     there = scanning._replace(around=with_ways(scanning.around, trees.standing, None, traced))
-    scratch = plain_new_scratch()(there, slots.range.shape[1])
+    scratch = plain_new_scratch(there, slots.range.shape[1])
     poses, chance = scanning.poses, scanning.chance
     many = Many(
         poses.times, poses.positions[None], poses.quaternions[None], np.array([chance], np.uint32),
@@ -88,10 +97,21 @@ def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slot
     )  # fmt: skip
 
 
+def _traced(make: Any, rays: int, through: int, pulses: int) -> Traced:
+    """Room for what sub-rays meet, of which ``through`` of each pulse go through leaves; ``make(shape, dtype)``."""
+    f4, u4 = np.float32, np.uint32
+    return Traced(
+        make((6, rays, pulses), f4), make((3, rays, pulses), u4),
+        make((6, through, pulses), f4), make((3, through, pulses), u4),
+    )  # fmt: skip
+
+
 def compiled_kernels(examples: Examples) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
-    left_out = " ".join(step.__name__ for step in examples.unused())
+    left_out = (
+        " ".join(step.__name__ for step in examples.unused()) + f" with {waiting_rays(examples.scanning)} waiting"
+    )
 
     def function(name: str) -> Any:
         if not made:
@@ -129,7 +149,8 @@ class GpuScan:
         self._uploaded: dict[int, tuple[NDArray[Any], DeviceArray]] = {}
         at_once = min(total, max(_MOST_RAYS // rays, 1))
         self._few = total * rays <= device.processors * _THREADS_A_PROCESSOR
-        traced: Any = Traced(device.empty((6, rays, at_once), np.float32), device.empty((3, rays, at_once), np.uint32))
+        self._through = examples.through_leaves()
+        traced = _traced(device.empty, rays, self._through, at_once)
         poses = (device.empty((sensors, *a.shape), np.float64) for a in scanning.poses[1:])
         many = Many(
             device.copied(scanning.poses.times), next(poses), next(poses), device.empty((sensors, 4), np.uint32),
@@ -185,6 +206,8 @@ class GpuScan:
             if ways.moves:
                 self._add("walk_kernel", (ways.moving, ready.rays, count, True), count)
             self._add("hit_kernel", args["hit_kernel"], count)
+            if self._through:
+                self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through)
             self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], 256)
         args = ready.arguments()
         blocks = self._sensors * self._blocks

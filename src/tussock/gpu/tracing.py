@@ -1,4 +1,5 @@
-"""The first three loops of a scan on a graphics processor, one thread a sub-ray: where it goes, what it meets, and how.
+"""The first loops of a scan on a graphics processor, one thread a sub-ray: where it goes, what it meets, how, and what is
+behind that if it is a leaf.
 
 Each is short, so that a thread needs few registers while it walks through the trees, which is where the time goes. The
 sub-rays of a pulse are neighbours, and pulses go in the order of the lasers: threads that are in step are to meet the
@@ -16,13 +17,27 @@ from numpy.typing import NDArray
 
 from tussock.gpu.sharing import Many, Span, one_of
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.follow import ONE_IN, let_through, setting_out
 from tussock.pulse.tables import Scanning
-from tussock.trace.cuda.packets import NOTHING, Packet, Traced, empty_hit, keep_hit, ray_at, take_hit
+from tussock.trace.cuda.packets import (
+    NOTHING,
+    Packet,
+    Traced,
+    empty_hit,
+    find_surfaces,
+    hit_at,
+    keep_behind,
+    keep_hit,
+    ray_at,
+    resolve,
+    take_hit,
+    take_sub_ray,
+)  # fmt: skip
 from tussock.trace.cuda.walk import STACK, Trees, four, nearest_hit
-from tussock.trace.hit_tables import HitTables
+from tussock.trace.hit_tables import LEAF, HitTables
 from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["RayTable", "aim_kernel", "hit_kernel", "walk_kernel"]
+__all__ = ["RayTable", "aim_kernel", "behind_kernel", "hit_kernel", "walk_kernel"]
 
 cuda: Any = import_module("numba.cuda")
 float32, float64, int32, int64, uint32 = (
@@ -102,3 +117,32 @@ def hit_kernel(
         empty_hit(packet, ray)
         take_hit(standing, moving, tables, packet, rays.met[0, i], rays.met[1, i], rays.met[2, i])
         keep_hit(packet, traced, i % sub_rays, i // sub_rays)
+
+
+def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, span: Span) -> None:
+    """One thread a sub-ray that goes through leaves: what is behind the leaf, if it met one."""
+    t = int64(cuda.grid(1))
+    numbers, bits = cuda.local.array(16, float32), cuda.local.array(8, uint32)
+    masks, materials, stack = cuda.local.array(1, uint32), cuda.local.array(1, int32), cuda.local.array(STACK, int32)
+    pulses, through = len(scanning.firing.lasers), traced.behind.shape[1]
+    if t < span.pulses * through:
+        packet: Any = Packet(numbers, bits, masks, materials, stack)
+        masks[0] = NOTHING
+        column, i = t // through, t % through
+        j, k = span.first + column, i * ONE_IN
+        s = j // pulses
+        p = int64(span.order[j - s * pulses])
+        one: Any = one_of(scanning, many, traced, s, column - p)
+        row = column * len(scanning.firing.stencil) + k
+        start, way = four(rays.starts, 4, row, 0), four(rays.ways, 4, row, 0)
+        empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, way[3], start[3]))
+        take_sub_ray(one.around, packet, p, k)
+        resolve(one.around.tables, packet)
+        if materials[0] >= 0:
+            optics = one.around.tables.optics[materials[0]]
+            if optics[LEAF] > np.float32(0.0):
+                onward = let_through(optics, ray_at(packet, 0), hit_at(packet, 0), setting_out(one, k), one)[0]
+                if onward.far > onward.near:
+                    empty_hit(packet, onward)
+                    find_surfaces(one.around, packet)
+                    keep_behind(packet, traced, i, column)

@@ -27,18 +27,21 @@ from tussock.signal.media import Media, beyond
 from tussock.trace.hit_tables import GLOSS, INDEX, LEAF, MIRROR, TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
 from tussock.trace.ray import Hit, Ray, skin_at
-from tussock.trace.surroundings import trace_surfaces, trace_volumes
+from tussock.trace.surroundings import trace_onward, trace_volumes
 
 __all__ = [
-    "Travel", "anything_goes_on", "extra_hits", "follow_lanes", "let_through", "may_go_on", "mirrored", "new_waiting",
-    "passed_through",
+    "ONE_IN", "Travel", "anything_goes_on", "extra_hits", "follow_lanes", "let_through", "may_go_on", "mirrored", "new_waiting",
+    "passed_through", "setting_out", "through_leaves",
 ]  # fmt: skip
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DIM = np.float32(1 / 64)  # nor is one behind a leaf of which less finds back
 _DEPTH = 256
 _NUMBERS = 18
-_ONE_IN = 16  # sub-rays goes through leaves
+ONE_IN = 16
+"""sub-rays goes through leaves"""
+LEAF_PATH = 16
+"""where `Travel.leaf` stands in a row of waiting rays"""
 
 
 class Travel(NamedTuple):
@@ -67,20 +70,20 @@ def extra_hits(rays: int) -> int:
 @kernel
 def new_waiting() -> Any:
     return Waiting(
-        np.empty((_DEPTH, _NUMBERS), np.float32), np.empty(_DEPTH, np.int64),
-        np.empty((LANES, _NUMBERS), np.float32), np.empty(LANES, np.int64), np.empty(LANES, np.int64),
+        np.zeros((_DEPTH, _NUMBERS), np.float32), np.zeros(_DEPTH, np.int64),
+        np.zeros((LANES, _NUMBERS), np.float32), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
     )  # fmt: skip
 
 
 @inline_kernel
 def may_go_on(scanning: Scanning) -> bool:
     """Whether there is anything in the scene that light goes on from."""
-    bends = scanning.around.tables.bends or _through_leaves(scanning)
+    bends = scanning.around.tables.bends or through_leaves(scanning)
     return bends and scanning.receiving.bounces > 0
 
 
 @inline_kernel
-def _through_leaves(scanning: Scanning) -> bool:
+def through_leaves(scanning: Scanning) -> bool:
     """Whether light goes on through leaves: it has no place in a beam without width, nor among hits one by one."""
     wide = bool(scanning.firing.half_width > np.float32(0.0)) and len(scanning.firing.weights) > 1
     return scanning.around.tables.leaves and scanning.receiving.echoes and wide
@@ -89,14 +92,14 @@ def _through_leaves(scanning: Scanning) -> bool:
 @inline_kernel
 def _goes_through(k: int) -> bool:
     """Whether sub-ray ``k`` goes through leaves."""
-    return k % _ONE_IN == 0
+    return k % ONE_IN == 0
 
 
 @inline_kernel
 def _stands_for(scanning: Scanning, k: int) -> Real:
     """`Travel.stands_for` of sub-ray ``k``."""
     weights, mine, all_of_them = scanning.firing.weights, np.float32(0.0), np.float32(0.0)
-    if not (_through_leaves(scanning) and _goes_through(k)):
+    if not (through_leaves(scanning) and _goes_through(k)):
         return np.float32(0.0)
     for i in range(len(weights)):
         all_of_them += weights[i]
@@ -105,10 +108,17 @@ def _stands_for(scanning: Scanning, k: int) -> Real:
 
 
 @inline_kernel
+def setting_out(scanning: Scanning, k: int) -> Travel:
+    """Sub-ray ``k`` before it has met anything."""
+    none = np.float32(0.0)
+    return Travel(np.float32(1.0), none, none, scanning.receiving.media, none, _stands_for(scanning, k))
+
+
+@inline_kernel
 def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> bool:
     """Whether sub-ray ``k`` of any of the first ``lanes`` met a mirror, glass or a leaf that it goes on from."""
     optics, found = scanning.around.tables.optics, False
-    through = _through_leaves(scanning) and _goes_through(k)
+    through = through_leaves(scanning) and _goes_through(k)
     if not (through or scanning.around.tables.bends):
         return False
     for l in range(lanes):
@@ -126,10 +136,8 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes
     """Follow sub-ray ``k`` of a traced and scattered packet until nothing is left of it; the packet is used for that."""
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
-    start = Travel(
-        np.float32(1.0), np.float32(0.0), np.float32(0.0), receiving.media, np.float32(0.0), _stands_for(scanning, k)
-    )
-    count = 0
+    start = setting_out(scanning, k)
+    count, again = 0, False
     for l in range(lanes):
         if packet.materials[l] >= 0:
             count = _go_on(scanning, packet, l, start, l, waiting, count)
@@ -144,7 +152,8 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes
             waiting.owners[l] = waiting.lanes[count + w]
             waiting.pulses[l] = first + waiting.owners[l]
             load_ray(packet, l, _ray_in(waiting.taken[l]), NOTHING)
-        trace_surfaces(around, packet)
+        trace_onward(around, packet, first, k // ONE_IN, again, waiting.taken[0, LEAF_PATH] > np.float32(0.0))
+        again = True
         if len(around.volumes.model) > 0:
             trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, scratch.walk)
         for l in range(taken):
@@ -266,7 +275,12 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
     row[0], row[1], row[2], row[3], row[4], row[5] = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
     row[6], row[7], row[8] = ray.near, ray.far, ray.time
     row[9], row[10], row[11], row[12] = travel.energy, travel.path, travel.bounces, travel.media.inner
-    row[13], row[14], row[15], row[16] = travel.media.second, travel.media.third, travel.media.fourth, travel.leaf
+    row[13], row[14], row[15], row[LEAF_PATH] = (
+        travel.media.second,
+        travel.media.third,
+        travel.media.fourth,
+        travel.leaf,
+    )
     row[17] = travel.stands_for
     waiting.lanes[at] = lane
 
@@ -278,4 +292,4 @@ def _ray_in(row: Array) -> Ray:
 
 @inline_kernel
 def _travel_in(row: Array) -> Travel:
-    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[16], row[17])
+    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[LEAF_PATH], row[17])

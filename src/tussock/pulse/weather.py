@@ -98,6 +98,7 @@ def _add(hits: Hits, lane: int, path: Real, energy: Real, code: Whole) -> None:
 def _meet_drops(scanning: Scanning, hits: Hits, pulse: int, l: int, used: int) -> None:
     """Add the drops that one pulse meets before the sub-ray that would carry on through them ends."""
     air, chance, rays = scanning.air, scanning.chance, len(scanning.firing.stencil)
+    own = min(used, hits.used[l])  # other pulses may use more rows: there its own drops are, which shade no other drop
     for kind in range(len(air.laws)):
         u = uniform(random_words(chance, pulse, kind, _WEATHER)[0])
         count = drop_count(u, air.laws[kind, 1], air.laws[kind, 2])
@@ -107,7 +108,7 @@ def _meet_drops(scanning: Scanning, hits: Hits, pulse: int, l: int, used: int) -
             ray = min(int(uniform(words[2]) * np.float32(rays)), rays - 1)
             if drop.path >= hits.ranges[ray, l]:
                 continue
-            for k in range(used):
+            for k in range(own):
                 if hits.ranges[k, l] > drop.path:
                     hits.energies[k, l] *= _ONE - drop.taken
             _add(hits, l, drop.path, drop.energy, air_code(np.uint32(air.laws[kind, 0])))

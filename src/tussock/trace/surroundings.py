@@ -23,6 +23,7 @@ __all__ = [
     "held_noise",
     "meet_volume",
     "stop_light",
+    "trace_onward",
     "trace_sub_ray",
     "trace_surfaces",
     "trace_volumes",
@@ -61,6 +62,16 @@ def trace_surfaces(around: Surroundings, packet: Packet) -> None:
 @inline_kernel
 def trace_sub_ray(around: Surroundings, packet: Packet, first: int, k: int) -> None:
     """As `trace_surfaces`, for sub-ray ``k`` of the pulses from ``first`` on; other machines trace those beforehand."""
+    trace_surfaces(around, packet)
+
+
+@inline_kernel
+def trace_onward(around: Surroundings, packet: Packet, first: int, i: int, again: bool, leaf: bool) -> None:
+    """As `trace_surfaces`, for rays that go on from what a sub-ray of the pulses from ``first`` on met.
+
+    Other machines trace the ray behind the first ``leaf`` of a sub-ray beforehand, the ``i``-th of those that go through
+    leaves; where a ray goes on ``again``, they do not.
+    """
     trace_surfaces(around, packet)
 
 

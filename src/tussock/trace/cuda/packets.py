@@ -31,6 +31,7 @@ __all__ = [
     "hit_at",
     "intersect",
     "is_hit",
+    "keep_behind",
     "keep_hit",
     "load_ray",
     "meet_hit",
@@ -42,6 +43,8 @@ __all__ = [
     "set_hit",
     "stop_light",
     "take_hit",
+    "take_sub_ray",
+    "trace_onward",
     "trace_sub_ray",
     "was_stopped",
 ]  # fmt: skip
@@ -74,6 +77,9 @@ class Traced(NamedTuple):
     """distance, normal, place on the triangle, shape (6, sub-rays, pulses)"""
     ids: NDArray[np.uint32]
     """geometry, primitive and copy, shape (3, sub-rays, pulses)"""
+    behind: NDArray[np.float32]
+    """as ``numbers``, of what is behind the leaves that the sub-rays met which go through leaves; none where no leaf is"""
+    behind_ids: NDArray[np.uint32]
 
 
 class Ways(NamedTuple):
@@ -264,22 +270,53 @@ def empty_hit(packet: Packet, ray: Ray) -> None:
 @inline_kernel
 def keep_hit(packet: Packet, traced: Traced, k: int, column: int) -> None:
     """Put what the ray met, not yet resolved, where `trace_sub_ray` looks for it."""
-    numbers, bits = packet.numbers, packet.bits
-    traced.numbers[0, k, column] = numbers[_FAR]
+    _keep(packet, traced.numbers, traced.ids, k, column)
+
+
+@inline_kernel
+def keep_behind(packet: Packet, traced: Traced, i: int, column: int) -> None:
+    """The same for what is behind a leaf, where `trace_onward` looks for it; ``i`` counts the sub-rays that go through."""
+    _keep(packet, traced.behind, traced.behind_ids, i, column)
+
+
+@inline_kernel
+def _keep(packet: Packet, kept: Any, kept_ids: Any, k: int, column: int) -> None:
+    kept[0, k, column] = packet.numbers[_FAR]
     for i in range(5):
-        traced.numbers[1 + i, k, column] = numbers[_NX + i]
+        kept[1 + i, k, column] = packet.numbers[_NX + i]
     for i in range(3):
-        traced.ids[i, k, column] = bits[_GEOMETRY + i]
+        kept_ids[i, k, column] = packet.bits[_GEOMETRY + i]
+
+
+@inline_kernel
+def _take(packet: Packet, kept: Any, kept_ids: Any, k: int, column: int) -> None:
+    packet.numbers[_FAR] = kept[0, k, column]
+    for i in range(5):
+        packet.numbers[_NX + i] = kept[1 + i, k, column]
+    for i in range(3):
+        packet.bits[_GEOMETRY + i] = kept_ids[i, k, column]
 
 
 @inline_kernel
 def trace_sub_ray(around: Any, packet: Packet, first: int, k: int) -> None:
     """What a sub-ray met that was traced beforehand, one thread a ray: pulses would wait for their slowest."""
-    traced, column = around.standing.traced, around.standing.first + first
-    numbers, bits = packet.numbers, packet.bits
-    numbers[_FAR] = traced.numbers[0, k, column]
-    for i in range(5):
-        numbers[_NX + i] = traced.numbers[1 + i, k, column]
-    for i in range(3):
-        bits[_GEOMETRY + i] = traced.ids[i, k, column]
+    take_sub_ray(around, packet, first, k)
+    resolve(around.tables, packet)
+
+
+@inline_kernel
+def take_sub_ray(around: Any, packet: Packet, first: int, k: int) -> None:
+    """The same, not yet resolved."""
+    ways = around.standing
+    _take(packet, ways.traced.numbers, ways.traced.ids, k, ways.first + first)
+
+
+@inline_kernel
+def trace_onward(around: Any, packet: Packet, first: int, i: int, again: bool, leaf: bool) -> None:
+    """What is behind the leaf that a sub-ray met was traced beforehand too; all else is traced now."""
+    ways = around.standing
+    if leaf and not again:
+        _take(packet, ways.traced.behind, ways.traced.behind_ids, i, ways.first + first)
+    else:
+        find_surfaces(around, packet)
     resolve(around.tables, packet)

@@ -36,6 +36,7 @@ def single_rays(
     bodies[surroundings.find_surfaces] = single.find_surfaces
     bodies[surroundings.stop_light] = single.stop_light
     bodies[surroundings.trace_sub_ray] = single.trace_sub_ray
+    bodies[surroundings.trace_onward] = single.trace_onward
     for original, body in bodies.items():
         rebound.put(original, rebound.of(body))
     rebound.put(packets.Packet, single.Packet)
