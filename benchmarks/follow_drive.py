@@ -1,6 +1,6 @@
 """KISS-ICP, other people's LIDAR odometry, follows a drive of 100 m through the forest from the log that the drive wrote.
 
-    python benchmarks/kiss_icp.py [LOG]     with a log of `tussock drive`, follow that one
+    python benchmarks/follow_drive.py [LOG]     with a log of `tussock drive`, follow that one
 
 It sees the points and their times and nothing else. Its track is laid on the truth of the log by the rigid motion that
 fits best (Kabsch), and the error is what remains, root mean square; exit status 1 where it exceeds 1 % of the length.
