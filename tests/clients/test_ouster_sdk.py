@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from made_captures import Sent, pcap, records_of
 from made_frames import made_frame
 from real_recordings import recorded
 from tussock.errors import InputError
@@ -22,6 +23,7 @@ from tussock.wire.ouster.metadata import metadata
 from tussock.wire.ouster.models import unit_of
 from tussock.wire.ouster.osf import read_osf
 from tussock.wire.ouster.profiles import PROFILES
+from tussock.wire.read_firings import read_firings
 from tussock.wire.recording import check_recording, open_recording
 
 core = pytest.importorskip(
@@ -87,6 +89,66 @@ def test_every_bit_is_where_the_sdk_looks_for_it(profile) -> None:
     for head, ours in ((core.ColHeader.TIMESTAMP, scan.timestamp), (core.ColHeader.STATUS, scan.status)):
         np.testing.assert_array_equal(ours[:16], theirs.packet_header(head, payload))
     assert scan.number == theirs.frame_id(payload)
+
+
+def test_a_header_of_functional_safety() -> None:
+    """Its frame's number stands elsewhere and has 32 bits; the metadata says which header it is."""
+    info = core.SensorInfo.from_default(core.LidarMode._1024x10)
+    form = info.format
+    form.udp_profile_lidar, form.header_type = core.UDPProfileLidar.FUSA_RNG15_RFL8_NIR8_DUAL, core.HeaderType.FUSA
+    info.format = form
+    unit = parse_unit(json.loads(info.to_json_string()), "theirs")
+    assert (unit.profile, unit.header) == ("FUSA_RNG15_RFL8_NIR8_DUAL", "FUSA")
+    theirs = core.PacketFormat(info)
+    payloads = np.zeros((2, packet_size(unit)), np.uint8)
+    for number, payload in enumerate(payloads):
+        payload[4:8] = np.frombuffer(np.uint32(0x1FFFF + number).tobytes(), np.uint8)
+        payload[[32 + 10, 32 + 8]] = 1, number
+    scans = decode_scans(payloads, unit)
+    assert [theirs.frame_id(payload) for payload in payloads] == [0x1FFFF, 0x20000]
+    assert [scan.number for scan in scans] == [0xFFFF, 0x10000]
+    with pytest.raises(InputError, match="header_type: must be one of STANDARD, FUSA"):
+        parse_unit(json.loads(info.to_json_string().replace('"FUSA"', '"OTHER"')), "theirs")
+
+
+@pytest.mark.parametrize("how", [(8, (0, 1023)), (16, (100, 899)), (4, (900, 123))], ids=str)
+def test_columns_a_packet_and_windows(how: tuple[int, tuple[int, int]], tmp_path: Path) -> None:
+    """Captures of a unit set up otherwise: their frame batched from our packets, and our firings of the same packets."""
+    per_packet, window = how
+    unit = parse_unit(metadata(unit_of(load_sensor("os1-64-rev7"))), "ours")
+    unit = type(unit)(**{**vars(unit), "columns_per_packet": per_packet, "window": window})
+    info = info_of(unit)
+    form = core.PacketFormat(info)
+    rng = np.random.default_rng(per_packet)
+    inside = [(window[0] + k) % 1024 for k in range((window[1] - window[0]) % 1024 + 1)]
+    reach = rng.integers(0, 100_000, (64, 1024)).astype(np.uint32)
+    sents = []
+    for number in range(0, 1024, per_packet):
+        columns = np.arange(number, number + per_packet)
+        if not np.isin(columns, inside).any():
+            continue
+        packet = core.LidarPacket(form)
+        form.set_frame_id(packet, 7)
+        for at, column in enumerate(columns):
+            form.set_col_measurement_id(packet, at, int(column))
+            form.set_col_timestamp(packet, at, 10**15 + int(column) * 97_656)
+            form.set_col_status(packet, at, int(column in inside))
+        form.set_field(packet, "RANGE", np.ascontiguousarray(np.where(np.isin(columns, inside), reach[:, columns], 0)))
+        sents.append(Sent(bytes(packet.buf), 10**15 + int(columns[-1] + 1) * 97_656, port=7502, number=number))
+    path = tmp_path / "run.pcap"
+    path.write_bytes(pcap(records_of(sents, part=1480), nano=True))
+    path.with_suffix(".json").write_text(json.dumps(metadata(unit)))
+    found = read_firings(path, say=lambda note: pytest.fail(note))
+    assert len(found) == 64 * len(inside)
+    wanted = reach[:, sorted(inside)].T.ravel() / 1000.0
+    np.testing.assert_allclose(
+        found.ranges[:, 0], np.where(wanted > 0, wanted - unit.axis_mm / 1000, np.nan), atol=1e-9
+    )
+    payloads = np.array([list(sent.payload) for sent in sents], np.uint8)
+    np.testing.assert_array_equal(
+        their_frame(payloads, info).field("RANGE")[:, inside],
+        decode_scans(payloads, unit)[0].fields["RANGE"][:, inside],
+    )
 
 
 @pytest.mark.parametrize("name", OUSTERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -20,6 +21,8 @@ from tussock.sources import open_pose
 from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
 from tussock.wire.live import Outlet
+from tussock.wire.livox.driver import LivoxDriverLink, LivoxState, device_address
+from tussock.wire.livox.encode import LivoxEncoder
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.http import OusterServer
 from tussock.wire.velodyne.position import GeoOrigin
@@ -27,6 +30,7 @@ from tussock.wire.watch.targets import is_watcher
 
 __all__ = [
     "devices_of",
+    "livox_links",
     "one_each",
     "outlets_of",
     "picture_size",
@@ -111,9 +115,34 @@ def outlets_of(
     return outlets
 
 
-def servers_of(outlets: list[Outlet], http: list[str | None]) -> list[Callable[[], AbstractContextManager[Any]]]:
+Servers = list[Callable[[], AbstractContextManager[Any]]]
+
+
+def livox_links(outlets: list[Outlet], livox: list[str | None]) -> Servers:
+    """What answers the drivers of Livox's sensors, which may send packets elsewhere."""
+    links: Servers = []
+    for outlet, text in zip(outlets, livox, strict=True):
+        if text is None:
+            continue
+        encoder = outlet.encoder()
+        if not isinstance(encoder, LivoxEncoder) or encoder.format.sdk != 2 or outlet.to is None:
+            raise InputError(
+                f"--livox: sensor {outlet.sensor.name} is no Livox of the second SDK with --to; only those answer"
+            )
+        for to in (outlet.to, outlet.imu_to):
+            if to is not None and to.family != socket.AF_INET:
+                raise InputError.of("--to", "must be an IPv4 address where --livox is given", str(to))
+        at = device_address(text)
+        serial = f"TUSSOCK{outlet.number:07d}"
+        state = LivoxState(at, outlet.to, outlet.imu_to, point_type=encoder.format.type, serial=serial)
+        outlet.route = state.route
+        links.append(partial(LivoxDriverLink, state, at))
+    return links
+
+
+def servers_of(outlets: list[Outlet], http: list[str | None]) -> Servers:
     """What opens the HTTP end points of the sensors that have them; their packets come from the same address."""
-    servers: list[Callable[[], AbstractContextManager[Any]]] = []
+    servers: Servers = []
     for outlet, text in zip(outlets, http, strict=True):
         if text is None:
             continue

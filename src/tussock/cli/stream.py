@@ -50,6 +50,12 @@ class StreamOptions:
             help="HOST:PORT where an Ouster answers its driver (drivers ask at port 80), one for each sensor."
         ),
     ] = None
+    livox: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="IPv4 address of this machine where a Livox (Mid-360) answers its driver, one for each sensor."
+        ),
+    ] = None
     camera: Annotated[
         str | None,
         typer.Option(help="WIDTHxHEIGHT of a picture from each sensor's place, for foxglove, rerun and dds."),
@@ -97,6 +103,7 @@ def stream(given: StreamOptions) -> None:
     from tussock.cli.interrupt import going_on
     from tussock.cli.outlets import (
         devices_of,
+        livox_links,
         one_each,
         outlets_of,
         picture_size,
@@ -118,6 +125,7 @@ def stream(given: StreamOptions) -> None:
     outlets = outlets_of(devices, places, packets_to, given.positions_to or [], given.imu_to or [], given.origin)
     size = picture_size(given.camera, shown)
     servers = servers_of(outlets, one_each("--http", given.http or [], len(outlets)))
+    servers += livox_links(outlets, one_each("--livox", given.livox or [], len(outlets)))
     names = one_each("--share", given.share or [], len(devices))
     if not given.to and not given.share:
         raise InputError(

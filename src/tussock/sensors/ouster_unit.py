@@ -33,6 +33,7 @@ _PARTS = (
 _AXIS_MM = {"OS-0": 27.67, "OS-1": 15.806, "OS-2": 13.762}
 """[mm] from the axis to the start of the beams where a document does not say"""
 _PACKETS = {"LEGACY": "ouster-legacy", "RNG19": "ouster-rng19", "RNG15": "ouster-rng15"}
+_HEADERS = ("STANDARD", "FUSA")
 _LINE_BASE = {"OS-0": "os0-128", "OS-1": "os1-128", "OS-2": "os2-128"}
 
 
@@ -71,6 +72,8 @@ class OusterUnit:
     lidar_port: int
     imu_port: int
     imu_position_mm: tuple[float, float, float]
+    header: str = "STANDARD"
+    """``header_type``: of functional safety, ``FUSA``, it is laid out otherwise"""
 
     @property
     def lasers(self) -> int:
@@ -135,6 +138,7 @@ class _Reader:
             (start[0], start[2]), lidar[2], columns, rate, per_packet, window, tuple(map(int, shift)),
             str(self._flat.get("udp_profile_lidar", "LEGACY")), self._whole("initialization_id", 0),
             self._whole("udp_port_lidar", 7502), self._whole("udp_port_imu", 7503), imu,
+            self._header(),
         )  # fmt: skip
 
     def _wrong(self, field: str, rule: str, given: object) -> InputError:
@@ -200,6 +204,12 @@ class _Reader:
     def _serial(self) -> int:
         text = str(self._flat.get("prod_sn", "")).strip()
         return int(text) if text.isdigit() else 0
+
+    def _header(self) -> str:
+        told = str(self._flat.get("header_type", "STANDARD"))
+        if told not in _HEADERS:
+            raise self._wrong("header_type", "must be one of " + ", ".join(_HEADERS), told)
+        return told
 
     def _window(self, columns: int) -> tuple[int, int]:
         told = self._flat.get("column_window", [0, columns - 1])

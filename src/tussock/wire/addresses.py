@@ -26,6 +26,8 @@ class Endpoint:
     """as the socket wants it"""
     source: str = ""
     """address of ours that datagrams leave from; empty: the system's choice"""
+    source_port: int = 0
+    """port of ours that they leave from; 0: the system's choice"""
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -53,8 +55,10 @@ def open_sender(endpoint: Endpoint) -> socket.socket:
     system would report errors from the other side as ours."""
     try:
         sender = socket.socket(endpoint.family, socket.SOCK_DGRAM)
+        if endpoint.source_port:  # left from by several, when a driver asks for packets elsewhere
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if endpoint.source:
-            sender.bind((endpoint.source, 0))
+            sender.bind((endpoint.source, endpoint.source_port))
         if endpoint.family == socket.AF_INET:
             sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
         sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)

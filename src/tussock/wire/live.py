@@ -31,7 +31,7 @@ from tussock.simulate import scan
 from tussock.trace.world import World
 from tussock.wire.addresses import Endpoint
 from tussock.wire.families import family_of, open_encoder
-from tussock.wire.pacing import Due, Lateness, Pacer
+from tussock.wire.pacing import Due, Lateness, Pacer, Route
 from tussock.wire.packets import EPOCH, Channel, Encoder, Sent, whole_nanoseconds
 from tussock.wire.shared.shared_run import Command, SharedRun
 from tussock.wire.velodyne.position import GeoOrigin
@@ -69,6 +69,8 @@ class Outlet:
     """what watchers call it; the sensor's own name if empty"""
     picture: Callable[[float], NDArray[np.uint8]] | None = None
     """gives a picture (height, width, 3) from the sensor's place at a simulation time [s], for watchers"""
+    route: Route | None = None
+    """where a packet goes to when it is due, for a sensor that its driver may send elsewhere"""
 
     @property
     def addresses(self) -> dict[Channel, Endpoint]:
@@ -181,7 +183,7 @@ class _Live:
         self._world, self._outlet, self._clock, self._watchers = world, outlet, clock, watchers
         self._options = options  # of `scan`
         self._say, self._said = say, -inf
-        self.pacer = Pacer()
+        self.pacer = Pacer(outlet.route)
         self.report = StreamReport(outlet.sensor.name)
         self._encoder = outlet.encoder(clock.epoch)
         self._period = outlet.sensor.frame_period

@@ -15,7 +15,7 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from tussock.errors import OutputError
 from tussock.wire.addresses import Endpoint, open_sender
 
-__all__ = ["Due", "Lateness", "Pacer", "before_others"]
+__all__ = ["Due", "Lateness", "Pacer", "Route", "before_others"]
 
 _SHORTEST_SLEEP = 30e-6  # [s] below this the system sleeps longer than asked for
 _LONGEST_SLEEP = 0.2  # [s] so that a stop is noticed
@@ -43,6 +43,9 @@ class Due(NamedTuple):
     """[s] monotonic clock"""
     payload: Any
     to: Endpoint | None
+
+
+Route = Callable[[Endpoint], Endpoint | None]
 
 
 @dataclass
@@ -68,9 +71,13 @@ class Lateness:
 
 
 class Pacer:
-    """Sends what it is given, in the order it is given, each at its moment."""
+    """Sends what it is given, in the order it is given, each at its moment.
 
-    def __init__(self) -> None:
+    ``route`` says at that moment where a datagram really goes to, or None for nowhere.
+    """
+
+    def __init__(self, route: Route | None = None) -> None:
+        self._route = route
         self.sent = 0
         self.lost = 0
         """datagrams that the system had no room for, however often it was asked"""
@@ -143,7 +150,10 @@ class Pacer:
         if due.to is None:
             due.payload()
             return
-        if self._send(due.payload, due.to):
+        to = due.to if self._route is None else self._route(due.to)
+        if to is None:
+            return
+        if self._send(due.payload, to):
             self.sent += 1
         else:
             self.lost += 1

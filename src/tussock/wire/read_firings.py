@@ -27,7 +27,7 @@ from tussock.wire.velodyne.firings import firing_parts, firings_of
 from tussock.wire.velodyne.layout import PACKET_BYTES
 from tussock.wire.velodyne.packet_stream import FIRST_FLAG, stream_of
 
-__all__ = ["CAPTURE_SUFFIXES", "firings_in_parts", "read_firings"]
+__all__ = ["CAPTURE_SUFFIXES", "firings_among", "firings_in_parts", "read_firings"]
 
 CAPTURE_SUFFIXES = (".pcap", ".pcapng", ".osf")
 
@@ -47,21 +47,27 @@ def read_firings(
         if not scans:
             raise InputError(f"{path}: holds no revolution")
         return firings_of_scans(scans)
-    found = read_datagrams(path)
-    sensor = _named(model)
+    return firings_among(read_datagrams(path), model=model, unit=unit, say=say)
+
+
+def firings_among(
+    found: Datagrams, *, model: str | None, unit: str | None, say: Callable[[str], None], told: OusterUnit | None = None
+) -> Firings:
+    """As `read_firings`, of packets from anywhere; ``told`` is the unit of an Ouster's where they came with it."""
+    path, sensor = found.path, _named(model)
     if sensor is not None and sensor.packets in HESAI:
         return hesai_firings(_some(found, hesai_datagrams(found), sensor), sensor, unit, say)
     if sensor is not None and sensor.packets in LIVOX:
         return livox_firings(_some(found, livox_datagrams(found), sensor), sensor, unit, say)
+    makes = _makes(found) if model is None else []
     if model is None:
-        makes = _makes(found)
         if len(makes) > 1:
             raise InputError(f"holds packets of {' and '.join(makes)}; name the model with --model", source=path)
         if makes == ["Hesai"]:
             return hesai_firings(found, None, unit, say)
         if makes == ["Livox"]:
             return livox_firings(found, None, unit, say)
-    ouster = _ouster(found, model, sensor)
+    ouster = told if told is not None and model is None and not makes else _ouster(found, model, sensor)
     if ouster is not None:
         return ouster_firings(found, ouster, unit, say)
     return firings_of(stream_of(found, model=model, unit=unit, say=say))

@@ -111,6 +111,9 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
     found = _fragments(records, frames)
     runs = _runs(found)
     alone = _alone(found, runs)
+    if alone.all():
+        ends = runs.ends - 1
+        return Joined(found.rows[ends], (found.offsets + found.sizes)[ends], found.spans, 0)
     plain = np.repeat(alone, runs.ends - runs.begins)
     ends = runs.ends[alone] - 1
     rest = _join_one_by_one(records, found.select(~plain))
@@ -124,7 +127,9 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
 
 def _runs(found: _Fragments) -> _Runs:
     on = np.zeros(len(found.rows), np.bool_)
-    on[1:] = (found.keys[1:] == found.keys[:-1]).all(axis=1) & ~found.last[:-1]
+    on[1:] = ~found.last[:-1]
+    for word in found.keys.T:
+        on[1:] &= word[1:] == word[:-1]
     on[1:] &= found.offsets[1:] == (found.offsets + found.sizes)[:-1]
     begins = np.flatnonzero(~on)
     ends = np.append(begins, len(on))[1:]

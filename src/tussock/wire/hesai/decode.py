@@ -121,15 +121,15 @@ def _firing(pattern: SpinningPattern) -> NDArray[np.float64]:
 
 
 def hesai_model(payload: NDArray[np.uint8]) -> HesaiModel | None:
-    """The model whose packet this is, by its first bytes and its size; None for any other."""
+    """The model whose packet this is, by its first bytes and its size, as its flags say; None for any other."""
     for model in MODELS.values():
-        if len(payload) >= model.packet.itemsize:
-            for mode in model.modes:
-                head = np.frombuffer(model.head(mode), np.uint8)
-                # All but the flags, which say what may follow behind.
-                known = head[: len(head) - (0 if model.protocol is None else 1)]
-                if np.array_equal(payload[: len(known)], known):
-                    return model
+        for mode in model.modes:
+            head = np.frombuffer(model.head(mode), np.uint8)
+            # All but the flags, which say what follows.
+            known = head[: len(head) - (0 if model.protocol is None else 1)]
+            if np.array_equal(payload[: len(known)], known):
+                found = model.with_flags(int(payload[len(known)])) if len(payload) > len(known) else model
+                return found if len(payload) >= found.packet.itemsize else None
     return None
 
 
@@ -186,7 +186,8 @@ def _mode(packets: NDArray[Any], model: HesaiModel) -> ReturnMode:
         rule = f"must have the return mode of those before it, 0x{byte:02x}"
         raise InputError.of(f"packet {other[0]}", rule, f"0x{int(packets['mode'][other[0]]):02x}")
     head = np.frombuffer(model.head(by_byte[byte]), np.uint8)
-    wrong = np.flatnonzero((packets["head"][:, : len(head) - 1] != head[:-1]).any(axis=1))
+    head = np.append(head[:-1], packets["head"][0, -1])  # flags as the first has them
+    wrong = np.flatnonzero((packets["head"] != head).any(axis=1))
     if len(wrong):
         raise InputError(f"packet {wrong[0]}: its header is not that of a {model.name} in mode {by_byte[byte]}")
     return by_byte[byte]

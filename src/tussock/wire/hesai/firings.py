@@ -36,14 +36,15 @@ _RAD = np.pi / 18000  # of 0.01°
 _MIXED_US = 1_000_000
 """within which packets may have come in another order than they were sent"""
 
+_LEAST = min(model.with_flags(0).packet.itemsize for model in MODELS.values())  # [bytes] of a packet
+
 Say = Callable[[str], None]
 Numbers = NDArray[np.float64]
 
 
 def hesai_datagrams(found: Datagrams) -> Datagrams:
     """The data packets of Hesai's sensors among datagrams."""
-    sizes = [model.packet.itemsize for model in MODELS.values()]
-    return found.select(found.begins(HESAI_FLAG) & (found.size >= min(sizes)))
+    return found.select(found.begins(HESAI_FLAG) & (found.size >= _LEAST))
 
 
 def hesai_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say: Say) -> Firings:

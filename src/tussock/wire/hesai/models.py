@@ -1,7 +1,8 @@
 """The packets of Hesai's spinning LIDARs, as data: everything in which one model differs from another.
 
 A packet is a header, blocks of {azimuth, one {distance, reflectivity} a channel}, and a tail with mode, speed, date and
-time. A block holds one firing cycle of all channels (of which some may rest); with two returns two blocks share an
+time. The header's flags say whether a number and inertial readings follow, and whether functional safety stands between;
+a unit's settings switch them. A block holds one firing cycle of all channels (of which some may rest); with two returns two blocks share an
 azimuth, the last return first. All numbers are little-endian, distances in steps of 4 mm, azimuths in 0.01° clockwise.
 
 A block's time is that which the manuals count its firings from; the packet's is known by that of its last block. The
@@ -36,7 +37,7 @@ WHITE = 100.0
 """reflectivity, in per cent, of a white wall met head-on"""
 MODE_BYTES: dict[ReturnMode, int] = {"first": 0x33, "strongest": 0x37, "last": 0x38, "dual": 0x39}
 FACTORY = 0x42
-_SEQUENCE, _SAFETY = 1, 4  # bits of the header's flags
+_SEQUENCE, _INERTIAL, _SAFETY = 1, 2, 4  # bits of the header's flags; 8 is a signature behind all else
 _CONFIDENCE = 16  # reserved in the QT128's manual; Hesai's SDK takes channels for three bytes without it
 
 _RECEIVER_MODES: dict[str, ReturnMode] = {
@@ -45,6 +46,7 @@ _RECEIVER_MODES: dict[str, ReturnMode] = {
 
 _DATE = ("date", "u1", (6,))
 _CHECKED = [("crc_body", "<u4"), ("safety", "u1", (13,)), ("crc_safety", "<u4")]
+_READING = ("imu", "u1", (22,))
 
 
 class HesaiModel(NamedTuple):
@@ -78,6 +80,19 @@ class HesaiModel(NamedTuple):
         block = [("azimuth", "<u2"), ("units", unit, (self.lasers,))]
         head = [("head", "u1", (8 if self.protocol is None else 12,)), ("blocks", block, (self.blocks,))]
         return np.dtype([*head, *self.tail])
+
+    def with_flags(self, flags: int) -> HesaiModel:
+        """The model with the parts behind its blocks that a header's flags tell of, as its unit was set up."""
+        if self.protocol is None or (flags ^ self.flags) & (_SEQUENCE | _INERTIAL | _SAFETY) == 0:
+            return self
+        tail = [
+            field
+            for field in self.tail
+            if (flags & _SEQUENCE or field[0] != "sequence") and (flags & _SAFETY or "safety" not in str(field[0]))
+        ]
+        if flags & _INERTIAL:
+            tail.insert(len(tail) - (1 if self.checked else 0), _READING)
+        return self._replace(tail=tuple(tail), flags=flags)
 
     @property
     def checked(self) -> bool:

@@ -123,7 +123,7 @@ def read_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], unit: Ouste
         raise InputError("packets: there are none")
     profile, shape = _profile(unit), (len(starts), unit.columns_per_packet)
     columns = Columns(np.empty(shape, np.uint64), np.empty(shape, np.uint16), np.empty(shape, np.uint32),
-                      _unwrapped(_frames(data, starts, profile)))  # fmt: skip
+                      _unwrapped(_frames(data, starts, unit)))  # fmt: skip
     size = profile.column(unit.lasers)
     status = (size - 4, 4) if profile.legacy else (10, 2)
     _read_headers(
@@ -137,9 +137,9 @@ def read_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], unit: Ouste
     return columns
 
 
-def _frames(data: NDArray[np.uint8], starts: NDArray[np.int64], profile: Profile) -> NDArray[np.uint16]:
-    """The number of each packet's frame: in its header, or where there is none in its first column's."""
-    at = starts + (10 if profile.legacy else 2)
+def _frames(data: NDArray[np.uint8], starts: NDArray[np.int64], unit: OusterUnit) -> NDArray[np.uint16]:
+    """The lower half of the number of each packet's frame: in its header, or where there is none in its first column's."""
+    at = starts + (10 if _profile(unit).legacy else _FRAME_AT[unit.header])
     return data[at].astype(np.uint16) | data[at + 1].astype(np.uint16) << np.uint16(8)
 
 
@@ -196,9 +196,11 @@ def _scan(
     return OusterScan(unit, number, fields, timestamp, status, len(rows))
 
 
+_FRAME_AT = {"STANDARD": 2, "FUSA": 4}
+"""where the frame's number stands, by the kind of header"""
 _DTYPES: dict[str, Any] = {
     "RANGE": np.uint32, "SIGNAL": np.uint16, "NEAR_IR": np.uint16, "REFLECTIVITY": np.uint8, "FLAGS": np.uint8,
-    "WINDOW": np.uint8,
+    "WINDOW": np.uint8, "ZONE_MASK": np.uint16,
 }  # fmt: skip
 
 

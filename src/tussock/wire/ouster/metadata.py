@@ -50,6 +50,7 @@ def metadata(unit: OusterUnit, *, destination: str = "127.0.0.1") -> dict[str, A
             "columns_per_frame": columns,
             "columns_per_packet": unit.columns_per_packet,
             "fps": round(unit.rate_hz),
+            "header_type": unit.header,
             "pixel_shift_by_row": list(unit.shift),
             "pixels_per_column": unit.lasers,
             "udp_profile_imu": "LEGACY",

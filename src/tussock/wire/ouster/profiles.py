@@ -6,6 +6,7 @@ and nothing else; all later ones have a header and a footer of 32 bytes. Numbers
     LEGACY column      timestamp u64 [ns], measurement u16, frame u16, encoder u32, pixels, status u32
     other columns      timestamp u64 [ns], measurement u16, status u16, pixels
     header             type u16 (1), frame u16, initialisation u24, serial number u40, alerts u8, zeros
+    FUSA header        type u8, initialisation u24, frame u32, alerts u8, zeros u16, serial number u40, zeros
 
 Ranges are in millimetres; profiles of 15 bits count in 8 mm, and near infrared there in 16.
 
@@ -88,6 +89,24 @@ class Profile(NamedTuple):
 
 
 _LOW_RATE = (Field("RANGE", 0, 15, step=8), Field("FLAGS", 1, 1, 7), Field("REFLECTIVITY", 2, 8))
+_LOW_RATE_DUAL = (
+    *_LOW_RATE,
+    Field("NEAR_IR", 3, 8, step=16),
+    Field("RANGE2", 4, 15, step=8),
+    Field("FLAGS2", 5, 1, 7),
+    Field("REFLECTIVITY2", 6, 8),
+    Field("WINDOW", 7, 8),
+)
+_TWO = (
+    Field("RANGE", 0, 19),
+    Field("FLAGS", 2, 5, 3),
+    Field("REFLECTIVITY", 3, 8),
+    Field("RANGE2", 4, 19),
+    Field("FLAGS2", 6, 5, 3),
+    Field("REFLECTIVITY2", 7, 8),
+    Field("SIGNAL", 8, 16),
+    Field("SIGNAL2", 10, 16),
+)
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
@@ -118,32 +137,32 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "RNG19_RFL8_SIG16_NIR16_DUAL",
             16,
+            (*_TWO, Field("NEAR_IR", 12, 16), Field("WINDOW", 15, 8)),
+        ),
+        Profile("RNG15_RFL8_NIR8", 4, (*_LOW_RATE, Field("NEAR_IR", 3, 8, step=16))),
+        Profile("RNG15_RFL8_NIR8_DUAL", 8, _LOW_RATE_DUAL),
+        # Read, not written.
+        Profile("FUSA_RNG15_RFL8_NIR8_DUAL", 8, _LOW_RATE_DUAL),
+        Profile("RNG15_RFL8_WIN8", 4, (*_LOW_RATE, Field("WINDOW", 3, 8))),
+        Profile(
+            "RNG15_RFL8_NIR8_ZONE16",
+            8,
+            (*_LOW_RATE, Field("NEAR_IR", 3, 8, step=16), Field("ZONE_MASK", 4, 16), Field("WINDOW", 6, 8)),
+        ),
+        Profile(
+            "RNG19_RFL8_SIG16_NIR16_ZONE16",
+            12,
             (
                 Field("RANGE", 0, 19),
                 Field("FLAGS", 2, 5, 3),
-                Field("REFLECTIVITY", 3, 8),
-                Field("RANGE2", 4, 19),
-                Field("FLAGS2", 6, 5, 3),
-                Field("REFLECTIVITY2", 7, 8),
-                Field("SIGNAL", 8, 16),
-                Field("SIGNAL2", 10, 16),
-                Field("NEAR_IR", 12, 16),
-                Field("WINDOW", 15, 8),
+                Field("REFLECTIVITY", 4, 8),
+                Field("WINDOW", 5, 8),
+                Field("SIGNAL", 6, 16),
+                Field("NEAR_IR", 8, 16),
+                Field("ZONE_MASK", 10, 16),
             ),
         ),
-        Profile("RNG15_RFL8_NIR8", 4, (*_LOW_RATE, Field("NEAR_IR", 3, 8, step=16))),
-        Profile(
-            "RNG15_RFL8_NIR8_DUAL",
-            8,
-            (
-                *_LOW_RATE,
-                Field("NEAR_IR", 3, 8, step=16),
-                Field("RANGE2", 4, 15, step=8),
-                Field("FLAGS2", 5, 1, 7),
-                Field("REFLECTIVITY2", 6, 8),
-                Field("WINDOW", 7, 8),
-            ),
-        ),
+        Profile("RNG19_RFL8_SIG16_ZONE16_DUAL", 16, (*_TWO, Field("ZONE_MASK", 12, 16), Field("WINDOW", 15, 8))),
     )
 }
 """Every profile by Ouster's name."""

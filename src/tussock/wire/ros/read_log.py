@@ -1,13 +1,16 @@
 """What ROS logs hold, read back: MCAP files, rosbag2 folders and rosbag1 files, ours and other people's.
 
 Messages are those of any ROS: their definitions are taken from the log. Points are ``sensor_msgs/PointCloud2`` with
-any fields; packets are ``velodyne_msgs/VelodyneScan``, which say more than points: every firing, without return too.
+any fields, or Livox's ``CustomMsg`` where there are none. Packets say more than points, every firing, without return too:
+Velodyne's ``VelodyneScan``, Hesai's ``PandarScan`` and ``UdpFrame``, Nebula's ``NebulaPackets``, and Ouster's ``PacketMsg``, whose
+unit is told by the metadata in the log (a ``std_msgs/String``) or beside it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,16 +19,21 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError, cause
 from tussock.extras import load_extra
-from tussock.wire.captures.datagrams import warn
+from tussock.sensors.ouster_unit import OusterUnit, parse_unit, read_unit
+from tussock.wire.captures.datagrams import Datagrams, Losses, warn
 from tussock.wire.firings import Firings
-from tussock.wire.velodyne.firings import firings_of
-from tussock.wire.velodyne.layout import PACKET_BYTES
-from tussock.wire.velodyne.packet_stream import order_packets
+from tussock.wire.livox.custom_msg import read_custom_msg
+from tussock.wire.ouster.read import metadata_beside
+from tussock.wire.read_firings import firings_among
 
 __all__ = ["LOG_SUFFIXES", "Cloud", "is_log", "log_firings", "read_clouds"]
 
 LOG_SUFFIXES = (".mcap", ".rosbag2", ".bag")
-_POINTS, _PACKETS = "sensor_msgs/msg/PointCloud2", "velodyne_msgs/msg/VelodyneScan"
+_POINTS, _LIVOX, _TEXT = "PointCloud2", "CustomMsg", "String"
+_PACKETS = ("VelodyneScan", "PandarScan", "UdpFrame", "NebulaPackets", "PacketMsg")
+"""messages that hold packets, of whatever package: its name differs between versions of a driver"""
+_INERTIAL = "imu_packets"
+"""how the topics of an Ouster's inertial packets end, which are messages of the same type"""
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 8: "f8"}
 """NumPy's types of ``sensor_msgs/PointField``"""
 _SINCE = {"time": 1.0, "t": 1e-9, "offset_time": 1e-9, "time_offset": 1e-9}
@@ -52,8 +60,12 @@ def is_log(path: Path) -> bool:
 def read_clouds(path: Path, *, topic: str | None = None) -> list[Cloud]:
     """The points of one topic, message by message; with several topics of points ``topic`` must name one."""
     with _opened(path) as log:
-        chosen = _topic(path, log, _POINTS, topic)
-        return [_cloud(path, chosen, log.read(kind, raw)) for kind, raw in log.messages(chosen)]
+        # Livox's own message counts where there is no other, or where it is named.
+        livox = topic in log.of(_LIVOX) or (not log.of(_POINTS) and bool(log.of(_LIVOX)))
+        chosen = _topic(path, log, _LIVOX if livox else _POINTS, topic)
+        if livox:
+            return [_livox_cloud(path, chosen, raw, log.ros1) for _, raw, _ in log.messages(chosen)]
+        return [_cloud(path, chosen, log.read(kind, raw)) for kind, raw, _ in log.messages(chosen)]
 
 
 def log_firings(
@@ -61,28 +73,70 @@ def log_firings(
 ) -> Firings | None:
     """Every firing in the packets of a log; None where it holds points only, or ``topic`` names points."""
     with _opened(path) as log:
-        if _PACKETS not in log.kinds.values() or (topic is not None and log.kinds.get(topic) == _POINTS):
+        known = [name for name in log.of(*_PACKETS) if not name.endswith(_INERTIAL)]
+        if not known or (topic is not None and log.kind(topic) in (_POINTS, _LIVOX)):
             return None
-        chosen = _topic(path, log, _PACKETS, topic)
-        payloads: list[NDArray[np.uint8]] = []
-        times: list[float] = []
-        for kind, raw in log.messages(chosen):
-            for packet in log.read(kind, raw).packets:
-                payloads.append(np.asarray(packet.data, np.uint8))
-                times.append(_seconds(packet.stamp))
-    whole = [k for k, payload in enumerate(payloads) if payload.shape == (PACKET_BYTES,)]
-    if not whole:
-        raise InputError(f"{path}: {chosen} holds no packets")
-    raw_packets = np.stack([payloads[k] for k in whole])
-    return firings_of(order_packets(path, raw_packets, np.array(times)[whole], model=model, say=say))
+        chosen = _one(path, known, "packets", topic)
+        found = _datagrams(path, log, chosen)
+        told = _unit(path, log, chosen) if log.kind(chosen) == "PacketMsg" and model is None else None
+    return firings_among(found, model=model, unit=None, say=say, told=told)
+
+
+def _datagrams(path: Path, log: _Log, topic: str) -> Datagrams:
+    """The packets of a topic as if they had been captured."""
+    payloads: list[NDArray[np.uint8]] = []
+    times: list[int] = []
+    for kind, raw, logged in log.messages(topic):
+        message = log.read(kind, raw)
+        if hasattr(message, "packets"):
+            for packet in message.packets:
+                # Some messages have room for more than was sent, and say how much that is.
+                payloads.append(np.asarray(packet.data, np.uint8)[: getattr(packet, "size", None)])
+                times.append(_nanoseconds(packet.stamp) if hasattr(packet, "stamp") else logged)
+        else:
+            payloads.append(np.asarray(message.buf, np.uint8))
+            times.append(logged)
+    if not payloads:
+        raise InputError(f"{path}: {topic} holds no packets")
+    count = len(payloads)
+    size = np.array([len(payload) for payload in payloads], np.int64)
+    nobody, port = np.zeros((count, 16), np.uint8), np.zeros(count, np.uint16)
+    return Datagrams(
+        path, np.array(times, np.int64), nobody, nobody, port, port, np.zeros(count, np.int64), np.cumsum(size) - size,
+        size, np.concatenate(payloads), Losses(),
+    )  # fmt: skip
+
+
+def _unit(path: Path, log: _Log, topic: str) -> OusterUnit:
+    """The Ouster that sent packets: by the metadata in the log, of the topic's own place if there are several, or beside it."""
+    found: dict[str, OusterUnit] = {}
+    for name in log.of(_TEXT):
+        for kind, raw, _ in log.messages(name):
+            with suppress(ValueError, InputError):
+                found[name] = parse_unit(json.loads(log.read(kind, raw).data), f"{path}: {name}")
+                break
+    near = [unit for name, unit in found.items() if name.rpartition("/")[0] == topic.rpartition("/")[0]]
+    if len(near) == 1 or len(found) == 1:
+        return (near or list(found.values()))[0]
+    return read_unit(metadata_beside(path))
 
 
 class _Log(NamedTuple):
     kinds: dict[str, str]
     """type by topic"""
-    messages: Callable[[str], Iterator[tuple[str, bytes]]]
-    """type and bytes of the messages of a topic, in their order"""
+    messages: Callable[[str], Iterator[tuple[str, bytes, int]]]
+    """type, bytes and time of logging [ns] of the messages of a topic, in their order"""
     read: Callable[[str, bytes], Any]
+    ros1: bool
+    """whether messages are written as ROS 1 does"""
+
+    def kind(self, topic: str) -> str:
+        """The plain name of the type of a topic's messages; empty for no topic."""
+        return self.kinds.get(topic, "").split("/")[-1]
+
+    def of(self, *names: str) -> list[str]:
+        """The topics of messages of these types."""
+        return sorted(topic for topic in self.kinds if self.kind(topic) in names)
 
 
 @contextmanager
@@ -98,11 +152,12 @@ def _opened(path: Path) -> Iterator[_Log]:
         with rosbags.AnyReader([path]) as reader:
             connections = {connection.topic: connection for connection in reader.connections}
 
-            def messages(topic: str) -> Iterator[tuple[str, bytes]]:
-                for connection, _, raw in reader.messages([connections[topic]]):
-                    yield connection.msgtype, raw
+            def messages(topic: str) -> Iterator[tuple[str, bytes, int]]:
+                for connection, logged, raw in reader.messages([connections[topic]]):
+                    yield connection.msgtype, raw, logged
 
-            yield _Log({topic: c.msgtype for topic, c in connections.items()}, messages, _reading(reader))
+            kinds = {topic: connection.msgtype for topic, connection in connections.items()}
+            yield _Log(kinds, messages, _reading(reader), not reader.is2)
     except InputError:
         raise
     except Exception as error:  # a damaged log can make its library stumble in any way
@@ -130,32 +185,44 @@ def _mcap(file: Any) -> _Log:
         store.register({name: table for name, table in types.items() if name not in store.fielddefs})
         kinds[channel.topic] = schema.name
 
-    def messages(topic: str) -> Iterator[tuple[str, bytes]]:
+    def messages(topic: str) -> Iterator[tuple[str, bytes, int]]:
         for schema, _, message in reader.iter_messages(topics=[topic]):
-            yield schema.name, message.data
+            yield schema.name, message.data, message.log_time
 
-    return _Log(kinds, messages, lambda kind, raw: store.deserialize_cdr(raw, kind))
+    return _Log(kinds, messages, lambda kind, raw: store.deserialize_cdr(raw, kind), False)
 
 
 def _topic(path: Path, log: _Log, kind: str, topic: str | None) -> str:
-    known = sorted(name for name, of in log.kinds.items() if of == kind)
+    known = log.of(kind)
+    if not known and topic is None:
+        raise InputError(f"{path}: holds no {kind}; its topics are {', '.join(sorted(log.kinds)) or 'none'}")
+    return _one(path, known, kind, topic)
+
+
+def _one(path: Path, known: list[str], what: str, topic: str | None) -> str:
+    """The topic that is named, or the only one."""
     if topic is not None:
         if topic not in known:
             raise InputError.of("unit", f"must be a topic of {path.name}: {', '.join(known) or 'none'}", topic)
         return topic
-    if not known:
-        raise InputError(
-            f"{path}: holds no {kind.split('/')[-1]}; its topics are {', '.join(sorted(log.kinds)) or 'none'}"
-        )
     if len(known) > 1:
-        raise InputError(
-            f"{path}: holds {kind.split('/')[-1]} in several topics, {', '.join(known)}; choose one with --unit"
-        )
+        raise InputError(f"{path}: holds {what} in several topics, {', '.join(known)}; choose one with --unit")
     return known[0]
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
 def _seconds(stamp: Any) -> float:
     return float(stamp.sec) + float(stamp.nanosec) * 1e-9
+
+
+def _livox_cloud(path: Path, topic: str, raw: bytes, ros1: bool) -> Cloud:
+    try:
+        return Cloud(topic, *read_custom_msg(raw, ros=1 if ros1 else 2))
+    except InputError as error:
+        raise error.within(path) from None
 
 
 def _cloud(path: Path, topic: str, message: Any) -> Cloud:

@@ -81,6 +81,53 @@ def test_checksums() -> None:
         decode_hesai(damaged[[3, 7]])
 
 
+def as_set_up(payloads: np.ndarray, flags: int) -> np.ndarray:
+    """Packets of a QT128 or Pandar128 with the parts of other settings: number, inertial readings, safety, signature."""
+    size = payloads.shape[1]
+    rng = np.random.default_rng(flags)
+
+    def more(count: int) -> np.ndarray:
+        return rng.integers(0, 256, (len(payloads), count), np.uint8)
+
+    # From the end: a checksum of four bytes, the number; safety and its checksum are 17 before the last part.
+    tail = {839: 26, 1095: 26}[size]
+    body, safety = payloads[:, : size - 8 - tail - 17], payloads[:, size - 8 - tail - 17 : size - 8 - tail]
+    rest = payloads[:, size - 8 - tail : size - 8]
+    parts = [rest, *([payloads[:, size - 8 : size - 4]] if flags & 1 else []), *([more(22)] if flags & 2 else [])]
+    ending = np.concatenate(parts, axis=1)
+    checked = mpeg_crc32(ending).astype("<u4")[:, None].view(np.uint8)
+    whole = [body, *([safety] if flags & 4 else []), ending, checked, *([more(32)] if flags & 8 else [])]
+    made = np.concatenate(whole, axis=1)
+    made[:, 11] = flags
+    return made
+
+
+@pytest.mark.parametrize("flags", range(16))
+@pytest.mark.parametrize("name", ["qt128", "pandar128"])
+def test_parts_that_a_units_settings_switch(name: str, flags: int) -> None:
+    """A Pandar128 with inertial readings has 861 bytes, one without a number 835: the header's flags say which."""
+    sensor = load_sensor(name)
+    payloads = sent(sensor, [made_frame(sensor)]).payloads[:50]
+    confidence = payloads[0, 11] & 16
+    plain, found = decode_hesai(payloads), decode_hesai(as_set_up(payloads, flags | confidence))
+    np.testing.assert_array_equal(found.distance, plain.distance)
+    np.testing.assert_array_equal(found.stamp_us, plain.stamp_us)
+    np.testing.assert_array_equal(found.turn, plain.turn)
+    assert found.damaged == 0 and found.mode == plain.mode
+    if flags & 1:
+        np.testing.assert_array_equal(found.sequence, plain.sequence)
+    else:
+        assert found.sequence is None
+
+
+def test_settings_that_change_on_the_way() -> None:
+    sensor = load_sensor("pandar128")
+    payloads = sent(sensor, [made_frame(sensor)]).payloads[:9]
+    payloads[5, 11] ^= 8
+    with pytest.raises(InputError, match="packet 5: its header is not that"):
+        decode_hesai(payloads)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from(NAMES),
