@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev
 
-.PHONY: demo faults fuzz lowest mutants test test-alone test-skipped site wheel pythons lint format bench clean
+.PHONY: demo faults fuzz lowest mutants round-trips test test-alone test-skipped site wheel pythons lint format bench clean
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ fuzz: $(VENV)/ready ## damaged files for every loader and command (ARGS="--cases
 
 faults: $(VENV)/ready ## signals at any moment, refusals of the system at any step, no cache, no rights (ARGS="--signals 300")
 	$(BIN)/python tools/faults.py $(ARGS)
+
+EACH := 9
+round-trips: $(VENV)/ready ## packets of every model and mode written and read back, every pulse compared (EACH=20 ONLY="vlp-16 xt32")
+	PYTHONPATH=src:tests $(BIN)/python tests/round_trips.py $(EACH) $(ONLY)
 
 lowest: ## a part of the suite with the lowest versions that pyproject.toml declares
 	$(PYTHON) tools/try_lowest.py
