@@ -92,7 +92,7 @@ def test_what_an_inertial_sensor_feels(tmp_path: Path, name: str) -> None:
 
     with read_log._opened(tmp_path / name) as opened:
         assert opened.kinds["/imu/data"] == "sensor_msgs/msg/Imu"
-        felt = [opened.read(kind, raw) for kind, raw in opened.messages("/imu/data")]
+        felt = [opened.read(kind, raw) for kind, raw, _ in opened.messages("/imu/data")]
     assert len(felt) == 30
     stamps = np.array([m.header.stamp.sec + m.header.stamp.nanosec * 1e-9 for m in felt])
     np.testing.assert_allclose(np.diff(stamps), 0.01, atol=1e-6)
