@@ -110,7 +110,7 @@ def test_an_ouster_s_points_are_rows_and_columns(tmp_path: Path, name: str) -> N
 
     with read_log._opened(tmp_path / name) as opened:
         assert opened.kinds["/ouster/imu"] == "sensor_msgs/msg/Imu"
-        ((kind, raw),) = list(opened.messages("/ouster/points"))
+        ((kind, raw, _),) = list(opened.messages("/ouster/points"))
         message = opened.read(kind, raw)
     assert (message.height, message.width, message.point_step) == (64, 1024, 48)
     assert [field.name for field in message.fields] == [
