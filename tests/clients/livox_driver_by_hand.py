@@ -64,7 +64,7 @@ class Driver:
             opened_at = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             opened_at.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
             opened_at.bind((self.host, 0))
-            opened_at.settimeout(5)
+            opened_at.settimeout(90)  # a stream begins when its scene is built
             self.sockets[name] = opened_at
         return self
 
