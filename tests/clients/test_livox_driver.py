@@ -81,7 +81,9 @@ def test_a_driver_takes_a_simulated_mid_360_for_a_real_one(tmp_path: Path) -> No
             run.wait(timeout=60)
     points = np.concatenate([decode(packet).xyz for packet in packets])
     hit = points[np.abs(points).sum(axis=1) > 0]
-    assert len(hit) > 1000 and np.abs(hit[:, 0] - 4.0).max() < 0.1
+    ahead = hit[np.abs(hit[:, 1:]).max(axis=1) < 2]
+    assert len(hit) > 1000 and len(ahead) > 100 and np.abs(ahead[:, 0] - 4.0).max() < 0.15
+    assert np.median(ahead[:, 0]) == pytest.approx(4.0, abs=0.01)
     force = np.concatenate([decode(reading).imu for reading in readings])[:, 3:]
     assert np.linalg.norm(force.mean(axis=0)) == pytest.approx(1.0, abs=0.02)
     _, number, kind, sender, data = opened(state)
