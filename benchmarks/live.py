@@ -97,6 +97,7 @@ def main() -> None:
                 "sent_within_5_ms": report.lateness.share_within(5e-3),
                 "memory_mib_after_a_quarter": memory[len(memory) // 4] if memory else None,
                 "memory_mib_at_the_end": memory[-1] if memory else None,
+                "memory_mib_every_30_s": [round(mib) for mib in memory[::6]],
                 "late_p99_ms": float(np.quantile(late, 0.99) * 1e3), "late_max_ms": float(late.max() * 1e3),
             },
             indent=1,

@@ -135,7 +135,7 @@ def test_columns_a_packet_and_windows(how: tuple[int, tuple[int, int]], tmp_path
             form.set_col_measurement_id(packet, at, int(column))
             form.set_col_timestamp(packet, at, 10**15 + int(column) * 97_656)
             form.set_col_status(packet, at, int(column in inside))
-        form.set_field(packet, "RANGE", image)  # of the columns whose numbers the packet has
+        form.set_field(packet, "RANGE", np.ascontiguousarray(image[:, columns]))
         sents.append(Sent(bytes(packet.buf), 10**15 + int(columns[-1] + 1) * 97_656, port=7502, number=number))
     path = tmp_path / "run.pcap"
     path.write_bytes(pcap(records_of(sents, part=1480), nano=True))
