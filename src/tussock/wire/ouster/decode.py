@@ -181,7 +181,7 @@ def _scan(
     good = columns.good[rows] & (measurement < unit.columns)
     timestamp[measurement[good]] = columns.timestamp[rows][good]
     status[measurement[good]] = columns.status[rows][good]
-    target = np.where(good, measurement, -1).astype(np.int64)
+    target = np.where(good, measurement.astype(np.int64), -1)  # a bad column has no place
     first, size = profile.header + profile.column_header, profile.column(unit.lasers)
     fields: dict[str, NDArray[Any]] = {}
     for field in profile.fields:

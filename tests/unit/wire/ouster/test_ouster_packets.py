@@ -127,6 +127,28 @@ def test_there_and_back(name: str, how: tuple[str, str], steps: int, frame: int,
         assert np.linalg.norm(points - rows.xyz, axis=1)[kept].max(initial=0.0) <= 1e-3 + step * 1e-3
 
 
+@pytest.mark.parametrize("packets", ["ouster-legacy", "ouster-rng19", "ouster-rng15"])
+def test_columns_that_the_sensor_marks_as_bad(packets: str) -> None:
+    """As those outside an azimuth window: they are zeros, and nothing is written anywhere else."""
+    sensor = load_sensor("os1-32").with_(packets=packets)
+    encoder = OusterEncoder(sensor)
+    payloads = encoder.encode(made_frame(sensor, 0))["data"].payloads.copy()
+    plain = decode_scans(payloads, encoder.unit)[0]
+    profile = encoder.profile
+    size, bad = profile.column(32), np.arange(5, 1024, 7)
+    at = profile.header + (bad % 16) * size
+    payloads[bad // 16, at + (size - 4 if profile.legacy else 10)] = 0
+    if profile.legacy:
+        for k in range(1, 4):
+            payloads[bad // 16, at + size - 4 + k] = 0
+    scan = decode_scans(payloads, encoder.unit)[0]
+    good = np.setdiff1d(np.arange(1024), bad)
+    assert scan.missing == len(bad) and not scan.status[bad].any()
+    for name, field in scan.fields.items():
+        np.testing.assert_array_equal(field[:, good], plain.fields[name][:, good])
+        assert not field[:, bad].any()
+
+
 def test_packets_in_any_order_twice_or_not_at_all() -> None:
     sensor = sensor_of("os1-32-rev7", "ouster-rng19", "strongest")
     encoder = OusterEncoder(sensor)
