@@ -43,7 +43,7 @@ def found(driver: Driver) -> None:
 
 def test_a_driver_takes_a_simulated_mid_360_for_a_real_one(tmp_path: Path) -> None:
     if not may_listen():
-        pytest.skip(f"nobody may listen at {DEVICE}:56100 here: run it where 127.0.0.0/8 is local, as Linux has it")
+        pytest.skip(f"nobody may listen at {DEVICE}:56100 here: run it on Linux, where 127.0.0.0/8 is local")
     scene = tmp_path / "wall.toml"
     scene.write_text(SCENE)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:

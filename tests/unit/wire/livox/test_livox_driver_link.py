@@ -142,7 +142,7 @@ def test_over_the_network() -> None:
     try:
         link = LivoxDriverLink(device(), AT)
     except OutputError as error:
-        pytest.skip(f"{error}: run it where 127.0.0.0/8 is local, as Linux has it, and nobody else listens")
+        pytest.skip(f"{error}: run it on Linux, where 127.0.0.0/8 is local, and nobody else listens")
     with link, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.bind(("127.0.0.1", 0))
         client.settimeout(5)

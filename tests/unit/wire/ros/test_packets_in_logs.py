@@ -19,8 +19,8 @@ from tussock.wire.recording import open_recording
 from tussock.wire.ros.read_log import log_firings, read_clouds
 
 rosbag1 = pytest.importorskip("rosbags.rosbag1", reason="rosbags is not installed: pip install 'tussock[ros]'")
-rosbag2 = pytest.importorskip("rosbags.rosbag2")
-typesys = pytest.importorskip("rosbags.typesys")
+rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed: pip install 'tussock[ros]'")
+typesys = pytest.importorskip("rosbags.typesys", reason="rosbags is not installed: pip install 'tussock[ros]'")
 
 TIME = "builtin_interfaces/Time"
 DEFINITIONS = {
