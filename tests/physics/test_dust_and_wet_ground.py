@@ -14,6 +14,7 @@ from tussock.air.weather import Weather
 from tussock.scene.wet import wet_reflectance
 from tussock.signal.air import error_function
 from tussock.signal.film import film_mirror, film_passes, fresnel
+from tussock.signal.waveform import pulse_sigma_m
 
 SENSOR = tussock.load_sensor("vlp-16").with_(
     **{"receiver.mode": "last", "beam.rays": 1, "receiver.intensity_step": 0.0, "receiver.intensity_ceiling": 0.0,
@@ -87,6 +88,54 @@ def test_dust_sends_back_what_it_is_labelled_for_and_from_where_it_is() -> None:
     assert 8.0 < seen.true_range[dust].min() < 12.0
     assert seen.true_range[dust].max() < 13.0
     assert np.abs(np.arctan2(seen.true_xyz[dust, 1], seen.true_xyz[dust, 0])).max() < 4.0 / 11.0
+
+
+def test_no_puff_of_many_is_left_out() -> None:
+    """A row of 150 puffs behind one another, each as thin as nothing: together they are what their sum is."""
+    places = [(3.0 + 0.06 * i, 0.02 * (i % 7), 0.0) for i in range(150)]
+    puffs = tuple(DustCloud(puff_m=0.8, position_m=at, density_g_m3=0.03, spread_m2_s=0.0) for at in places)
+    points, bright, pulses = levels(Weather(dust=puffs), 15.0)
+    _, clear, every = levels(None, 15.0)
+    clear, alpha = clear[np.isin(every, pulses)], dust_extinction(0.03, 10.0)
+    rows = np.flatnonzero(np.linalg.norm(points[:, 1:], axis=1) < 1.0)[::12]
+    expected = [sum(depth_by_hand(points[i], np.array(at), 0.8, alpha) for at in places) for i in rows]
+    assert len(rows) >= 4
+    np.testing.assert_allclose(-np.log(bright[rows] / clear[rows]) / 2, expected, rtol=0.01)
+
+
+def dust_by_hand(way: np.ndarray, puffs: list[tuple[np.ndarray, float, float]], sigma: float) -> tuple[float, float]:
+    """Place and height of the peak of what puffs (middle, s, α) send back along a way, by sums over 4 mm steps."""
+    r = np.arange(0.9, 40.0, 0.004)
+    at = way * r[:, None]
+    alpha = sum(a * np.exp(-((at - m) ** 2).sum(1) / (2 * s * s)) for m, s, a in puffs)
+    depth = np.cumsum(alpha) * 0.004
+    sent = math.pi * alpha / 55.0 * np.clip((r - 0.9) / 0.1, 0, 1) * np.exp(-2 * depth) / r**2
+    x = np.arange(-2.0, 2.0, 0.004)
+    wave = np.convolve(sent, np.exp(-(x**2) / (2 * sigma**2)), mode="same") * 0.004
+    return float(r[wave.argmax()]), float(wave.max())
+
+
+@pytest.mark.parametrize("density", [0.5, 5.0])
+def test_the_peak_of_puffs_is_that_of_the_integral_over_the_pulse(density: float) -> None:
+    """Two puffs that run into each other, and one behind them; thick ones shine from their near side."""
+    known = [((9.0, 0.0, 0.0), 1.0), ((10.5, 0.4, 0.1), 0.7), ((17.0, 0.0, 0.0), 1.5)]
+    clouds = tuple(DustCloud(puff_m=s, position_m=m, density_g_m3=density, spread_m2_s=0.0) for m, s in known)
+    scene = wall(30.0, Weather(dust=clouds))
+    device = SENSOR.with_(**{"receiver.mode": "first", "receiver.pulse_fwhm_ns": 4.0})
+    seen = tussock.scan(scene, device)
+    dust = np.flatnonzero(seen.label == scene.labels["dust"])
+    puffs = [(np.array(m), s, dust_extinction(density, 10.0)) for m, s in known]
+    sigma = pulse_sigma_m(4.0)
+    checked = 0
+    for row in dust[:: max(len(dust) // 40, 1)]:
+        length = float(seen.true_range[row])
+        place, height = dust_by_hand(seen.true_xyz[row].astype(float) / length, puffs, sigma)
+        if height < 1e-5:
+            continue
+        assert length == pytest.approx(place, abs=0.08)
+        assert float(seen.intensity[row]) / length**2 == pytest.approx(height, rel=0.02)
+        checked += 1
+    assert checked >= 10
 
 
 def test_puffs_grow_thin_out_and_drift() -> None:

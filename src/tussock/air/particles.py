@@ -16,8 +16,10 @@ for rain 3.65·10⁻⁴·R^0.63 /m; Carbonneau's fit to measurements, 1.076·R^0
 What a particle sends back, as a share of what a white wall of its size would: of a drop (|S₁|² + |S₂|²)/2x² of Mie's
 theory, averaged over the sizes and over 4 mrad about straight back, what a lens of 4 cm spans at 5 m (`DROP_REFLECTIVITY`;
 made with miepython 3.3 and the index of water of Hale and Querry 1973, Appl. Opt. 12, 555-563; a test makes it again);
-at 1550 nm water is so dark that little but the front of a drop shines; of a flake, that of a rough white ball, ⅔ of
-0.9 (the geometric albedo of Lambert's sphere; 0.9 as Hahner et al. 2022, "LiDAR snowfall simulation", take it).
+at 1550 nm water is so dark that little but the front of a drop shines. Of a flake it is what the lidar ratio S = α/β of ice
+says: a flake of the area A takes 2A and sends back 2A/S, a white wall A/π, so 2π/S = 0.25 with S = 25 sr (ice clouds; Young and
+Vaughan 2009, J. Atmos. Oceanic Technol. 26, 1105-1119). A rough white ball would send back ⅔ of 0.9 (Lambert's sphere; 0.9 as
+Hahner et al. 2022, "LiDAR snowfall simulation", take it); flakes are loose and clear, most light goes on through them.
 
 Fall speeds [m/s]: drops 9.65 − 10.3·exp(−0.6·D) (Atlas, Srivastava and Sekhon 1973, Rev. Geophys. 11, 1-35), flakes 1
 to 2.
@@ -34,12 +36,14 @@ from numpy.typing import ArrayLike, NDArray
 from tussock.air.kinds import Kind
 
 __all__ = [
-    "DROP_REFLECTIVITY", "FLAKE_REFLECTIVITY", "Q_EXTINCTION", "SizeLaw", "carbonneau_extinction", "fall_speed",
-    "rain_law", "snow_law",
+    "DROP_REFLECTIVITY", "FLAKE_REFLECTIVITY", "ICE_LIDAR_RATIO", "Q_EXTINCTION", "SizeLaw", "carbonneau_extinction",
+    "fall_speed", "rain_law", "snow_law",
 ]  # fmt: skip
 
 Q_EXTINCTION = 2.0
-FLAKE_REFLECTIVITY = 0.9 * 2.0 / 3.0
+ICE_LIDAR_RATIO = 25.0
+"""[sr]"""
+FLAKE_REFLECTIVITY = Q_EXTINCTION * math.pi / ICE_LIDAR_RATIO
 DROP_REFLECTIVITY: dict[float, float] = {
     532.0: 0.14,
     850.0: 0.38,

@@ -223,30 +223,36 @@ _WORDS = {
     "fog": ("fog", "m"),
     "dust": ("dust_g_m3", "g/m3"),
 }
-_SAID = re.compile(r"([a-z]+)\s+([-+.\deE]+)\s*(mm/h|m|g/m3|g/m³)?")
+_DRY = ("dry", "clear", "none")
+_SAID = re.compile(r"([a-z]+)\s+([-+.\deE]+)\s*(mm\s*/\s*h|km|m|g\s*/\s*m3|g\s*/\s*m³)?")
 
 
 def parse_weather(text: str) -> Weather | None:
-    """Weather in words, ``rain 10 mm/h, fog 80 m``; ``dry``: none at all.
+    """Weather in words, ``rain 10 mm/h, fog 80 m``, visibility also in km; ``dry``: none at all.
 
     >>> tussock.parse_weather("rain 10 mm/h, fog 80 m").rain_mm_h
     10.0
     """
-    if text.strip().lower() in ("dry", "clear", "none"):
+    if text.strip().lower() in _DRY:
         return None
     given: dict[str, Any] = {}
     for part in text.split(","):
         read = _SAID.fullmatch(part.strip().lower())
         word = part.split()[0].lower() if part.split() else ""
+        if word in _DRY:
+            raise InputError.of("--weather", f"{word} must stand alone", text.strip(), "leave it out, or the rest")
         if word not in _WORDS:
             raise InputError(f"--weather {part.strip()!r}: no such weather; {nearest(word, [*_WORDS, 'dry'])}")
         key, unit = _WORDS[word]
-        if read is None or (read[3] or unit).replace("³", "3") != unit or key in given:
+        said = unit if read is None or not read[3] else "".join(read[3].split()).replace("³", "3")
+        thousand = said == "km" and unit == "m"
+        if read is None or not (said == unit or thousand) or key in given:
             once = ", each once" if key in given else ""
             raise InputError.of("--weather", f"must be like '{word} 10 {unit}'{once}", part.strip())
         try:
             value = float(read[2])
         except ValueError:
             raise InputError.of("--weather", f"must be like '{word} 10 {unit}'", part.strip()) from None
+        value *= 1000.0 if thousand else 1.0
         given[key] = {"visibility_m": value} if key == "fog" else value
     return Weather.parse(given, "--weather")

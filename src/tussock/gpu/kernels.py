@@ -315,7 +315,7 @@ def waiting_rays(scanning: Scanning) -> int:
 
 def _constants(waiting: int) -> dict[tuple[str, str], Any]:
     """What is another number for one thread than for a worker of the processor."""
-    return {("tussock.pulse.follow", "_DEPTH"): waiting, ("tussock.pulse.weather", "_NEAR"): MOST_CLOUDS}
+    return {("tussock.pulse.follow", "_DEPTH"): waiting, ("tussock.pulse.clouds", "_LEAST"): MOST_CLOUDS}
 
 
 def plain_new_scratch(scanning: Scanning, returns: int) -> Scratch:

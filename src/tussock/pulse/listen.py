@@ -18,8 +18,8 @@ import numpy as np
 
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
+from tussock.pulse.from_air import air_code
 from tussock.pulse.tables import Heard, Hits, Receiving, Scanning, Slots
-from tussock.pulse.weather import air_code
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
 from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.clouds import new_air_scratch
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
@@ -35,7 +36,7 @@ from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
 from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
-from tussock.pulse.weather import air_hits, has_weather, new_air_scratch, weather_lanes
+from tussock.pulse.weather import air_hits, has_weather, weather_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
 from tussock.trace.surroundings import trace_sub_ray
@@ -88,7 +89,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         new_waiting(),
         new_volume_walk(),
         new_ended(),
-        new_air_scratch(),
+        new_air_scratch(len(scanning.air.clouds)),
     )
 
 

@@ -228,12 +228,14 @@ class Waiting(NamedTuple):
 
 
 class AirScratch(NamedTuple):
-    """Room for the clouds of one pulse; see `tussock.pulse.weather`."""
+    """Room for the clouds of one pulse; see `tussock.pulse.clouds`."""
 
     parts: NDArray[np.float32]
     """those on its axis"""
     near: NDArray[np.int32]
     """those that may be"""
+    room: NDArray[np.float32]
+    """for sums over them; see `tussock.signal.clouds`"""
 
 
 class Ended(NamedTuple):

@@ -13,7 +13,7 @@ pulse (Rasshofer et al. 2011); ξ is the share that the receiver gets of it. It 
 receiver, which grows from 0 to 1 between two distances, and what the receiver leaves of what is near, (r/r₁)ⁿ up to a
 distance r₁ (`tussock.listening.near_end_of`).
 
-A puff along a ray is again a Gaussian, so its optical depth is an error function.
+Clouds in one place are in `tussock.signal.clouds`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.elementary import exponential, logarithm
-from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel
 from tussock.randomness import uniform
 
 __all__ = [
-    "CLEAR", "MOST_DROPS", "Air", "Drop", "depth_before", "drawn_drop", "drop_count", "error_function", "overlap",
-    "relief_at", "return_per_metre", "spot_area",
+    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_count", "error_function", "error_series", "overlap",
+    "relief_at", "spot_area",
 ]  # fmt: skip
 
 MOST_DROPS = 24
 """of one kind in one pulse"""
 _ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
-_ROOT_HALF, _ROOT_HALF_PI = np.float32(np.sqrt(0.5)), np.float32(np.sqrt(np.pi / 2))
 _QUARTER_PI_MM2 = np.float32(np.pi / 4 * 1e-6)
 _E = tuple(np.float32(a) for a in (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429))
 _E1, _E2, _E3, _E4, _E5 = _E
@@ -147,40 +146,14 @@ def relief_at(air: Air, path: Real) -> Real:
 
 
 @inline_kernel
+def error_series(x: Real) -> Real:
+    """(1 − erf x)·exp(x²) of an x from 0 on, to 2e-7 (Abramowitz and Stegun 1964, 7.1.26)."""
+    t = _ONE / (_ONE + _P * x)
+    return t * (_E1 + t * (_E2 + t * (_E3 + t * (_E4 + t * _E5))))
+
+
+@inline_kernel
 def error_function(x: Real) -> Real:
-    """erf x to 2e-7 (Abramowitz and Stegun 1964, 7.1.26)."""
-    t = _ONE / (_ONE + _P * abs(x))
-    series = t * (_E1 + t * (_E2 + t * (_E3 + t * (_E4 + t * _E5))))
-    value = _ONE - series * exponential(-x * x)
+    """erf x to 2e-7."""
+    value = _ONE - error_series(abs(x)) * exponential(-x * x)
     return value if x >= _ZERO else -value
-
-
-@loop_kernel
-def depth_before(parts: Array, count: int, path: Real) -> Real:
-    """Optical depth of the clouds on a ray up to ``path``; a row of ``parts`` is box or puff, two paths or middle and s,
-    α and πβ."""
-    depth = _ZERO
-    for i in range(count):
-        if parts[i, 0] > _ZERO:
-            depth += parts[i, 3] * max(min(path, parts[i, 2]) - parts[i, 1], _ZERO)
-        else:
-            per = _ROOT_HALF / parts[i, 2]
-            passed = error_function((path - parts[i, 1]) * per) + error_function(parts[i, 1] * per)
-            depth += parts[i, 3] * parts[i, 2] * _ROOT_HALF_PI * max(passed, _ZERO)
-    return depth
-
-
-@loop_kernel
-def return_per_metre(air: Air, parts: Array, count: int, path: Real) -> Real:
-    """What the clouds on a ray send back from ``path``, a metre of them."""
-    scattered = _ZERO
-    for i in range(count):
-        if parts[i, 0] > _ZERO:
-            scattered += parts[i, 4] if parts[i, 1] <= path <= parts[i, 2] else _ZERO
-        else:
-            z = (path - parts[i, 1]) / parts[i, 2]
-            scattered += parts[i, 4] * exponential(np.float32(-0.5) * z * z)
-    if scattered <= _ZERO:
-        return _ZERO
-    through = depth_before(parts, count, path) + air.extinction * path
-    return scattered * overlap(air, path) * exponential(-_TWO * through) / (path * path)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.elementary import cosine_of_turns
-from tussock.kernels import Array, Real, Whole, inline_kernel, kernel
+from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_copies import transform_of
 from tussock.trace.triangles import Corners
@@ -106,12 +106,19 @@ def bend(share: Real) -> Real:
 @inline_kernel
 def tip_at(shape: Array, plant: Array, waves: Array, time: Real) -> Tip:
     """The tip of a copy (a row of `Swaying.plants`) of a geometry (a row of `shapes`) at a ``time`` [s]."""
-    x, y, f = np.float64(plant[X]), np.float64(plant[Y]), np.float64(plant[FREQUENCY])
+    x, y = np.float64(plant[X]), np.float64(plant[Y])
     gust = 0.0
     for j in range(len(waves) // WAVE_NUMBERS):
         w = WAVE_NUMBERS * j
         turns = waves[w] * x + waves[w + 1] * y - waves[w + 2] * time + waves[w + 3] + shape[GAINS + 2 * j + 1]
         gust += shape[GAINS + 2 * j] * _cosine(turns)
+    return _tip_in(shape, plant, gust, time)
+
+
+@inline_kernel
+def _tip_in(shape: Array, plant: Array, gust: Real, time: Real) -> Tip:
+    """`tip_at`, where what the gusts add is known."""
+    f = np.float64(plant[FREQUENCY])
     own = _cosine(f * (1.0 - shape[BEAT]) * time + plant[PHASE_1]) + _cosine(
         f * (1.0 + shape[BEAT]) * time + plant[PHASE_2]
     )
@@ -133,15 +140,33 @@ def tip_at(shape: Array, plant: Array, waves: Array, time: Real) -> Tip:
 def fill_tips(worker: int, workers: int, sway: Swaying, tips: Array) -> None:
     """Fill in `Swaying.tips` of the moment that ``sway`` has."""
     steps = tips.shape[1]
+    gusts, times = np.empty(steps), np.empty(steps)
+    for k in range(steps):
+        times[k] = sway.moment[0] + sway.moment[1] * k / (steps - 1)
     for geometry in range(len(sway.first)):
         first = sway.first[geometry]
         if first >= 0:
             shape = sway.shapes[geometry]
             for row in range(first + worker, first + int(shape[COPIES]), workers):
+                plant = sway.plants[row]
+                _gusts_at(shape, plant, sway.waves, times, gusts)
                 for k in range(steps):
-                    time = sway.moment[0] + sway.moment[1] * k / (steps - 1)
-                    tip = tip_at(shape, sway.plants[row], sway.waves, time)
+                    tip = _tip_in(shape, plant, gusts[k], times[k])
                     tips[row, k, 0], tips[row, k, 1], tips[row, k, 2] = tip.x, tip.y, tip.tall
+
+
+@loop_kernel
+def _gusts_at(shape: Array, plant: Array, waves: Array, times: Array, gusts: Array) -> None:
+    """What gusts add at many times, as `tip_at` has it; one wave after the other, all times at once."""
+    x, y = np.float64(plant[X]), np.float64(plant[Y])
+    for k in range(len(times)):
+        gusts[k] = 0.0
+    for j in range(len(waves) // WAVE_NUMBERS):
+        w = WAVE_NUMBERS * j
+        begin, per, rest = waves[w] * x + waves[w + 1] * y, waves[w + 2], waves[w + 3]
+        gain, lag = shape[GAINS + 2 * j], shape[GAINS + 2 * j + 1]
+        for k in range(len(times)):
+            gusts[k] += gain * _cosine(begin - per * times[k] + rest + lag)
 
 
 @inline_kernel

@@ -3,7 +3,7 @@
 No hierarchy is built for a frame, only a table of where the tips are at steps of 20 ms. Where a ray enters such a box, Embree calls back, and the ray goes on into the shape's own
 hierarchy, which all copies share, in the coordinates in which the plant stands upright. There a straight ray is a curve;
 it is followed in straight pieces between points on it, one where it runs through less than a third of the plant's
-height, as the rays of a LIDAR mostly do, three where it comes from above. A piece that spans the share s of the height
+height, as the rays of a LIDAR mostly do, two or three where it comes from above. A piece that spans the share s of the height
 leaves the curve by ½ s² of the tip's displacement at most (ψ'' ≤ 4). That settles which triangle is met; where is then
 computed with the triangle bent at the ray's own time (`tussock.trace.packets.resolve`).
 
@@ -31,6 +31,7 @@ from tussock.kernels import (
     float64_view,
     from_library,
     inline_kernel,
+    int32_view,
     uint32_at,
     uint32_view,
     uint64_at,
@@ -47,12 +48,15 @@ _ORG_X, _ORG_Y, _ORG_Z, _NEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _FAR = range(0, 9 
 (
     _X, _Y, _Z, _DX, _DY, _DZ, _TIP_X, _TIP_Y, _TALL, _BEGIN, _END, _RISE, _FROM, _TO, _OWN_NEAR, _OWN_FAR, _ROOM,
 ) = range(12 * _LANES, 29 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
+_USED = 9 * _LANES  # in Embree's part, which it does not read of rays that are sent on: the lanes in use
 _MASKS, _ROOM_AT = 16, 80  # bytes into the context
 _ALL = np.uint32(0xFFFFFFFF)
 _NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
 _TINY = np.float32(1e-12)
 _STEEP = np.float32(1.0 / 3.0)
 _PIECES = 3
+_FEW = 4
+"""lanes in use that are cheaper one by one than all at once"""
 _SHORT = np.float32(1e-3)
 """[m] pieces of a ray are not shorter: single precision would lose their direction"""
 _MARGIN = np.float32(1e-4)
@@ -123,11 +127,33 @@ def _occlude_copy(arguments: Any) -> None:
 
 
 class _Plant(NamedTuple):
-    """The copy that a callback is about."""
+    """The copy that a callback is about, in numbers that no array that is written to could overlap."""
 
-    shape: Array
-    back: Array
-    box: Array
+    back: tuple[Real, ...]
+    """`Copies.back` of the copy"""
+    low: tuple[Real, Real, Real]
+    """lowest corner of the shape standing, and its highest, a little wider; that above the root"""
+    high: tuple[Real, Real, Real]
+    base: Real
+    """[m] height of the root"""
+    height: Real
+    """[m] above it"""
+    per_height: Real
+
+
+@inline_kernel
+def _plant_of(numbers: Whole, copy: int) -> _Plant:
+    m, box = (
+        float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12), float32_view(uint64_at(numbers, _BOX), 6),
+    )  # fmt: skip
+    shape = float64_view(uint64_at(numbers, _SHAPE), 2)
+    base = np.float32(shape[BASE])
+    return _Plant(
+        (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]),
+        (box[0] - _MARGIN, box[1] - _MARGIN, _least(box[2], base) - _MARGIN),
+        (box[3] + _MARGIN, box[4] + _MARGIN, box[5] - base),
+        base, np.float32(shape[HEIGHT]), np.float32(1.0 / shape[HEIGHT]),
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -139,47 +165,82 @@ def _meet_copy(arguments: Whole, shadow: bool) -> None:
     steps = int(float64_view(moment, 3)[2]) + 1
     row = np.int64(uint64_at(numbers, _ROW)) + copy
     tips = float32_view(uint64_at(moment, 3) + np.uint64(12 * steps * row), 3 * steps)
-    plant = _Plant(
-        float64_view(uint64_at(numbers, _SHAPE), 2), float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12),
-        float32_view(uint64_at(numbers, _BOX), 6),
-    )  # fmt: skip
+    plant = _plant_of(numbers, copy)
     valid, given = uint32_view(uint64_at(arguments, 0), _LANES), float32_view(uint64_at(arguments, 4), _FAR + _LANES)
     masks, room = uint32_view(context + np.uint64(_MASKS), _LANES), float32_view(context + np.uint64(_ROOM_AT), _ROOM)
-    _take_tips(tips, steps, valid, given, room)
-    _take_upright(plant, given, room)
+    used = int32_view(context + np.uint64(_ROOM_AT + 4 * _USED), _LANES)
+    count = _used_lanes(valid, used, masks)
+    few = count <= _FEW
+    if few:
+        for i in range(count):
+            _take_tip(tips, steps, given, room, used[i])
+            _take_upright(plant, given, room, used[i])
+    else:
+        _take_tips(tips, steps, valid, given, room)
+        for l in range(_LANES):
+            _take_upright(plant, given, room, l)
     left, steepest = 0, np.float32(0.0)
-    for l in range(_LANES):
-        inside = valid[l] != 0 and room[_BEGIN + l] <= room[_END + l]
+    for i in range(count):
+        l = used[i]
+        inside = room[_BEGIN + l] <= room[_END + l]
         masks[l] = _ALL if inside else np.uint32(0)
         left += inside
         steepest = max(steepest, room[_RISE + l] if inside else np.float32(0.0))
     if left == 0:
         return
     scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
-    if steepest <= _STEEP * np.float32(plant.shape[HEIGHT]):
-        _straighten(plant, room, 0, 1)
+    third = _STEEP * plant.height
+    pieces = 1 if steepest <= third else (2 if steepest <= third + third else _PIECES)
+    for piece in range(pieces):
+        if few:
+            for i in range(count):
+                _straighten(plant, room, piece, pieces, used[i])
+        else:
+            for l in range(_LANES):
+                _straighten(plant, room, piece, pieces, l)
+        if pieces > 1:
+            _take_piece(given, room, masks)
         if shadow:
             _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
         else:
             _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
-        return
-    for piece in range(_PIECES):
-        _straighten(plant, room, piece, _PIECES)
-        for l in range(_LANES):
-            if masks[l] != 0:
-                room[_OWN_NEAR + l], room[_OWN_FAR + l] = given[_NEAR + l], given[_FAR + l]
-                given[_NEAR + l], given[_FAR + l] = room[_FROM + l], room[_TO + l]
-        if shadow:
-            _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
-        else:
-            _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
-        for l in range(_LANES):
-            if masks[l] != 0:
-                given[_NEAR + l] = room[_OWN_NEAR + l]
-                if given[_FAR + l] == room[_TO + l]:
-                    given[_FAR + l] = room[_OWN_FAR + l]
-                else:
-                    masks[l] = 0  # it has met something, and goes no further
+        if pieces > 1 and not _give_back(given, room, masks):
+            return
+
+
+@inline_kernel
+def _used_lanes(valid: Array, used: Array, masks: Array) -> int:
+    """Write down which lanes are in use; how many. Mostly it is one or two: rays part on their way to a plant."""
+    count = 0
+    for l in range(_LANES):
+        used[count] = l
+        count += valid[l] != 0
+        masks[l] = 0
+    return count
+
+
+@inline_kernel
+def _take_piece(given: Array, room: Array, masks: Array) -> None:
+    """Let the rays be as long as a piece of them."""
+    for l in range(_LANES):
+        if masks[l] != 0:
+            room[_OWN_NEAR + l], room[_OWN_FAR + l] = given[_NEAR + l], given[_FAR + l]
+            given[_NEAR + l], given[_FAR + l] = room[_FROM + l], room[_TO + l]
+
+
+@inline_kernel
+def _give_back(given: Array, room: Array, masks: Array) -> int:
+    """Let the rays be as long as they were, but for those that have met something; how many go on."""
+    left = 0
+    for l in range(_LANES):
+        if masks[l] != 0:
+            given[_NEAR + l] = room[_OWN_NEAR + l]
+            if given[_FAR + l] == room[_TO + l]:
+                given[_FAR + l] = room[_OWN_FAR + l]
+                left += 1
+            else:
+                masks[l] = 0
+    return left
 
 
 @inline_kernel
@@ -210,13 +271,19 @@ def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array)
         return
     for l in range(_LANES):
         if valid[l] != 0:
-            place = given[_TIME + l] * scale
-            node = min(int(place), steps - 3)
-            at = place - np.float32(node)
-            for k in range(3):
-                t = 3 * node + k
-                second = _curve(tips[t], tips[t + 3], tips[t + 6])
-                room[_TIP_X + k * _LANES + l] = tips[t] + at * (tips[t + 3] - tips[t] - second + at * second)
+            _take_tip(tips, steps, given, room, l)
+
+
+@inline_kernel
+def _take_tip(tips: Array, steps: int, given: Array, room: Array, l: int) -> None:
+    """As `_take_tips`, for one ray."""
+    place = given[_TIME + l] * np.float32(steps - 1)
+    node = min(int(place), steps - 3)
+    at = place - np.float32(node)
+    for k in range(3):
+        t = 3 * node + k
+        second = _curve(tips[t], tips[t + 3], tips[t + 6])
+        room[_TIP_X + k * _LANES + l] = tips[t] + at * (tips[t + 3] - tips[t] - second + at * second)
 
 
 @inline_kernel
@@ -226,57 +293,53 @@ def _curve(a: Real, b: Real, c: Real) -> Real:
 
 
 @inline_kernel
-def _take_upright(plant: _Plant, given: Array, room: Array) -> None:
-    """The rays in the coordinates of the shape, the part of each that may meet the plant, and how far it rises there.
+def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
+    """A ray in the coordinates of the shape, the part of it that may meet the plant, and how far it rises there.
 
-    Written without branches and in single precision, so that it is done for all lanes at once.
+    Written without branches and in single precision, so that a loop over all lanes does them at once.
     """
-    m, box, base = plant.back, plant.box, np.float32(plant.shape[BASE])
-    ax, ay, az, bx, by, bz, cx, cy, cz = m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]
-    px, py, pz = m[9], m[10], m[11]
-    low_x, low_y, low_z = box[0] - _MARGIN, box[1] - _MARGIN, min(box[2], base) - _MARGIN
-    high_x, high_y, high_z = box[3] + _MARGIN, box[4] + _MARGIN, box[5] - base
-    for l in range(_LANES):
-        gx, gy, gz = given[_ORG_X + l] - px, given[_ORG_Y + l] - py, given[_ORG_Z + l] - pz
-        hx, hy, hz = given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l]
-        x, y, z = ax * gx + ay * gy + az * gz, bx * gx + by * gy + bz * gz, cx * gx + cy * gy + cz * gz
-        dx, dy, dz = ax * hx + ay * hy + az * hz, bx * hx + by * hy + bz * hz, cx * hx + cy * hy + cz * hz
-        tip_x, tip_y, tall = room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]
-        per_x, per_y, per_z = _ONE / _not_zero(dx), _ONE / _not_zero(dy), _ONE / _not_zero(dz)
-        x0, x1 = (low_x + _least(tip_x, _NONE) - x) * per_x, (high_x + _most(tip_x, _NONE) - x) * per_x
-        y0, y1 = (low_y + _least(tip_y, _NONE) - y) * per_y, (high_y + _most(tip_y, _NONE) - y) * per_y
-        z0, z1 = (low_z - z) * per_z, (base + high_z * tall + _MARGIN - z) * per_z
-        near = _most(given[_NEAR + l], _most(_most(_least(x0, x1), _least(y0, y1)), _least(z0, z1)))
-        far = _least(given[_FAR + l], _least(_least(_most(x0, x1), _most(y0, y1)), _most(z0, z1)))
-        room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
-        room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
-        room[_BEGIN + l], room[_END + l], room[_RISE + l] = near, far, abs(dz) * (far - near) / tall
+    m, low, high, base = plant.back, plant.low, plant.high, plant.base
+    gx, gy, gz = given[_ORG_X + l] - m[9], given[_ORG_Y + l] - m[10], given[_ORG_Z + l] - m[11]
+    hx, hy, hz = given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l]
+    x, dx = m[0] * gx + m[1] * gy + m[2] * gz, m[0] * hx + m[1] * hy + m[2] * hz
+    y, dy = m[3] * gx + m[4] * gy + m[5] * gz, m[3] * hx + m[4] * hy + m[5] * hz
+    z, dz = m[6] * gx + m[7] * gy + m[8] * gz, m[6] * hx + m[7] * hy + m[8] * hz
+    tip_x, tip_y, tall = room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]
+    per_x, per_y, per_z = _ONE / _not_zero(dx), _ONE / _not_zero(dy), _ONE / _not_zero(dz)
+    x0 = (low[0] + _least(tip_x, _NONE) - x) * per_x
+    x1 = (high[0] + _most(tip_x, _NONE) - x) * per_x
+    y0 = (low[1] + _least(tip_y, _NONE) - y) * per_y
+    y1 = (high[1] + _most(tip_y, _NONE) - y) * per_y
+    z0, z1 = (low[2] - z) * per_z, (base + high[2] * tall + _MARGIN - z) * per_z
+    near = _most(given[_NEAR + l], _most(_most(_least(x0, x1), _least(y0, y1)), _least(z0, z1)))
+    far = _least(given[_FAR + l], _least(_least(_most(x0, x1), _most(y0, y1)), _most(z0, z1)))
+    room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
+    room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
+    room[_BEGIN + l], room[_END + l], room[_RISE + l] = near, far, abs(dz) * (far - near) / tall
 
 
 @inline_kernel
-def _straighten(plant: _Plant, room: Array, piece: int, pieces: int) -> None:
-    """Straight rays through where a piece of each ray begins and ends in the plant upright; for all lanes at once."""
-    base, per_height = np.float32(plant.shape[BASE]), np.float32(1.0 / plant.shape[HEIGHT])
-    first, share = np.float32(piece), np.float32(1.0 / pieces)
-    for l in range(_LANES):
-        step = (room[_END + l] - room[_BEGIN + l]) * share
-        near = room[_BEGIN + l] + first * step
-        length = _most(step, _SHORT)
-        far = near + length
-        tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], _ONE / room[_TALL + l]
-        x, y, z = room[_X + l], room[_Y + l], room[_Z + l]
-        dx, dy, dz = room[_DX + l], room[_DY + l], room[_DZ + l]
-        up_a, up_b = z + near * dz - base, z + far * dz - base
-        up_a, up_b = up_a * (per_tall if up_a > _NONE else _ONE), up_b * (per_tall if up_b > _NONE else _ONE)
-        way_a, way_b = _bend(up_a * per_height), _bend(up_b * per_height)
-        a_x, a_y = x + near * dx - way_a * tip_x, y + near * dy - way_a * tip_y
-        b_x, b_y = x + far * dx - way_b * tip_x, y + far * dy - way_b * tip_y
-        per = _ONE / length
-        dx, dy, dz = (b_x - a_x) * per, (b_y - a_y) * per, (up_b - up_a) * per
-        room[_ORG_X + l], room[_ORG_Y + l] = a_x - near * dx, a_y - near * dy
-        room[_ORG_Z + l] = base + up_a - near * dz
-        room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = dx, dy, dz
-        room[_FROM + l], room[_TO + l] = near, near + step
+def _straighten(plant: _Plant, room: Array, piece: int, pieces: int, l: int) -> None:
+    """A straight ray through where a piece of a ray begins and ends in the plant upright; without branches."""
+    base, per_height = plant.base, plant.per_height
+    step = (room[_END + l] - room[_BEGIN + l]) * np.float32(1.0 / pieces)
+    near = room[_BEGIN + l] + np.float32(piece) * step
+    length = _most(step, _SHORT)
+    far = near + length
+    tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], _ONE / room[_TALL + l]
+    x, y, z = room[_X + l], room[_Y + l], room[_Z + l]
+    dx, dy, dz = room[_DX + l], room[_DY + l], room[_DZ + l]
+    up_a, up_b = z + near * dz - base, z + far * dz - base
+    up_a, up_b = up_a * (per_tall if up_a > _NONE else _ONE), up_b * (per_tall if up_b > _NONE else _ONE)
+    way_a, way_b = _bend(up_a * per_height), _bend(up_b * per_height)
+    a_x, a_y = x + near * dx - way_a * tip_x, y + near * dy - way_a * tip_y
+    b_x, b_y = x + far * dx - way_b * tip_x, y + far * dy - way_b * tip_y
+    per = _ONE / length
+    dx, dy, dz = (b_x - a_x) * per, (b_y - a_y) * per, (up_b - up_a) * per
+    room[_ORG_X + l], room[_ORG_Y + l] = a_x - near * dx, a_y - near * dy
+    room[_ORG_Z + l] = base + up_a - near * dz
+    room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = dx, dy, dz
+    room[_FROM + l], room[_TO + l] = near, near + step
 
 
 @inline_kernel

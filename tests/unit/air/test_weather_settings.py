@@ -30,6 +30,7 @@ position_m = [20, 0, 0]
         ("Snow 2 mm/h, fog 80 m", Weather(snow_mm_h=2, fog={"visibility_m": 80})),
         ("fog 50", Weather(fog={"visibility_m": 50})),
         ("dust 0.1 g/m³", Weather(dust_g_m3=0.1)),
+        ("rain 3 mm / h,fog 1.5km", Weather(rain_mm_h=3, fog={"visibility_m": 1500})),
         ("dry", None),
     ],
 )
@@ -44,6 +45,8 @@ def test_words(text: str, expected: Weather | None) -> None:
         ("rain", "must be like 'rain 10 mm/h'"),
         ("rain ten mm/h", "must be like 'rain 10 mm/h'"),
         ("rain 10 m", "must be like 'rain 10 mm/h'"),
+        ("rain 10 km", "must be like 'rain 10 mm/h'"),
+        ("dry, rain 5 mm/h", "dry must stand alone"),
         ("rain -3 mm/h", "rain_mm_h"),
         ("rain 5000 mm/h", "rain_mm_h"),
         ("fog 0 m", "visibility_m"),
