@@ -63,3 +63,18 @@ def test_rain_and_snow_are_seen_and_are_the_same_for_the_same_seed() -> None:
         assert one.tobytes() != other.tobytes()
         dry = tussock.render(wall(20.0, None), slow, light=CLEAR, seed=1).light
         assert (one.sum(2) > dry.sum(2) + 0.01).sum() > 20
+
+
+def test_streaks_slant_with_the_wind() -> None:
+    """Drops fall by some 6 m/s and drift across by 20 m/s: streaks are far longer across than down."""
+    slow = CAMERA.changed(**{"shutter.exposure_s": 0.02})
+    dry = tussock.render(wall(20.0, None), slow, light=CLEAR, seed=1).light.sum(2)
+    runs = []
+    for air in ((0.0, 0.0, 0.0), (0.0, 20.0, 0.0)):
+        rain = Weather(rain_mm_h=5.0, wet=0.0, wind_m_s=air)
+        lit = tussock.render(wall(20.0, rain), slow, light=CLEAR, seed=1).light.sum(2) - dry
+        lit -= lit.mean()
+        # How alike neighbours are across and down, beside how alike pixels are to themselves.
+        runs.append([float((lit[:, 2:] * lit[:, :-2]).mean()), float((lit[2:] * lit[:-2]).mean())])
+    assert runs[0][1] > 2 * runs[0][0]
+    assert runs[1][0] > 2 * runs[1][1]

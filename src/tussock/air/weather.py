@@ -118,6 +118,8 @@ class WeatherNow(NamedTuple):
     particles: tuple[SizeLaw, ...]
     fine: tuple[Continuum, ...]
     clouds: tuple[CloudRow, ...]
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """of the air along x, y and z [m/s]: drops and flakes drift with it"""
 
     @property
     def extinction(self) -> float:
@@ -201,7 +203,7 @@ class Weather(Settings):
         clouds = [row for cloud in (*self.dust, *self.fog_banks) for row in cloud.rows(time, air)]
         for trail in self.dust_trails:
             clouds += trail.rows(time, air, None if trail.behind is None else trailed(trail.behind))
-        return WeatherNow(tuple(laws), tuple(fine), tuple(clouds))
+        return WeatherNow(tuple(laws), tuple(fine), tuple(clouds), (float(air[0]), float(air[1]), float(air[2])))
 
     def _over_time(self, name: str, time: float) -> float:
         known = [(0.0, getattr(self, name))]

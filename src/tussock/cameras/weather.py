@@ -3,7 +3,7 @@
 What is everywhere fades distant things into the horizon's light as e^(−αr) (Koschmieder 1924): the loop over pixels does
 that with the haze of the `Light`, to which the weather's α is added here. Clouds do the same with their own optical depth,
 each in its own colour. Drops and flakes near the camera are drawn one by one from their law of sizes: in the time that the
-shutter is open each falls by its speed times that time and leaves a streak, whose light is spread over its length (Garg and
+shutter is open each falls, and drifts with the air, by its speed times that time and leaves a streak, whose light is spread over its length (Garg and
 Nayar 2007, IJCV 75, 3-27). A flake is white, a drop shows the sky. Wet ground is darker because its material is.
 
 Left out: drops further than those drawn are part of the even haze; clouds cast no shadow.
@@ -73,7 +73,7 @@ def add_weather(sight: Sight, now: WeatherNow, light: LightNumbers) -> NDArray[n
             left = np.exp(-depths[kind]).reshape(height, width, 1)
             shown = shown * left + color * (1 - left)
     for law in now.particles:
-        covers = _cover_of(sight, law, directions)
+        covers = _cover_of(sight, law, directions, np.array(now.velocity))
         color = around if law.kind == Kind.SNOW else (light.zenith + light.horizon) / 2
         shown = shown * (1 - covers[..., None]) + color * covers[..., None]
     return shown.astype(np.float32)
@@ -106,8 +106,8 @@ def depth_through(row: CloudRow, starts: FloatArray, directions: FloatArray, far
     return np.asarray(np.nan_to_num(depth))
 
 
-def _cover_of(sight: Sight, law: SizeLaw, directions: FloatArray) -> FloatArray:
-    """How much of each pixel drops of a law cover, shape (height, width)."""
+def _cover_of(sight: Sight, law: SizeLaw, directions: FloatArray, air: FloatArray) -> FloatArray:
+    """How much of each pixel drops of a law cover that fall in ``air`` of a velocity [m/s], shape (height, width)."""
     camera, (height, width) = sight.camera, sight.ranges.shape
     pixel = _pixel_angle(directions.reshape(height, width, 3))
     room = pixel**2 * height * width / 3
@@ -121,7 +121,8 @@ def _cover_of(sight: Sight, law: SizeLaw, directions: FloatArray) -> FloatArray:
     start, along = camera.rays(place)
     seen = np.isfinite(along).all(1)
     points = (start + along * r[:, None]) @ sight.pose.rotation.T + sight.pose.position
-    fallen = points - np.array([0, 0, 1.0]) * (fall_speed(law.kind, diameter) * camera.shutter.exposure_s)[:, None]
+    moves = air - np.array([0, 0, 1.0]) * fall_speed(law.kind, diameter)[:, None]
+    fallen = points + moves * camera.shutter.exposure_s
     ends = camera.project(fallen, sight.pose)
     seen &= np.isfinite(ends).all(1)
     column, line = (np.clip(np.round(place[:, i]), 0, most - 1).astype(int) for i, most in ((0, width), (1, height)))

@@ -4,7 +4,8 @@ No hierarchy is built for a frame, only a table of where the tips are at steps o
 hierarchy, which all copies share, in the coordinates in which the plant stands upright. There a straight ray is a curve;
 it is followed in straight pieces between points on it, one where it runs through less than a third of the plant's
 height, as the rays of a LIDAR mostly do, two or three where it comes from above. A piece that spans the share s of the height
-leaves the curve by ½ s² of the tip's displacement at most (ψ'' ≤ 4). That settles which triangle is met; where is then
+from z on leaves the curve by ½ s²(1 − z)² of the tip's displacement at most, as ψ'' = 4(1 − z)²; pieces are as many as keep
+s(1 − z) to a third. That settles which triangle is met; where is then
 computed with the triangle bent at the ray's own time (`tussock.trace.packets.resolve`).
 
 What a callback is handed (rtcSetGeometryIntersectFunction, Embree 4 API):
@@ -294,7 +295,7 @@ def _curve(a: Real, b: Real, c: Real) -> Real:
 
 @inline_kernel
 def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
-    """A ray in the coordinates of the shape, the part of it that may meet the plant, and how far it rises there.
+    """A ray in the coordinates of the shape, the part of it that may meet the plant, and how far it rises there, times 1 − z.
 
     Written without branches and in single precision, so that a loop over all lanes does them at once.
     """
@@ -315,7 +316,9 @@ def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
     far = _least(given[_FAR + l], _least(_least(_most(x0, x1), _most(y0, y1)), _most(z0, z1)))
     room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
     room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
-    room[_BEGIN + l], room[_END + l], room[_RISE + l] = near, far, abs(dz) * (far - near) / tall
+    room[_BEGIN + l], room[_END + l] = near, far
+    lowest = _least(z + near * dz, z + far * dz) - base
+    room[_RISE + l] = abs(dz) * (far - near) / tall * _least(_ONE - lowest * plant.per_height / tall, _ONE)
 
 
 @inline_kernel
