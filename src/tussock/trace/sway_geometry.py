@@ -42,14 +42,15 @@ from tussock.trace.sway import BASE, HEIGHT
 
 __all__ = ["Copies", "swaying_geometry"]
 
-_SCENE, _SHAPE, _BACK, _BOX, _BOUNDS, _FIRST, _ROW, _WORDS = range(8)
+_SCENE, _BACK, _BOX, _BOUNDS, _FIRST, _ROW, _WORDS = range(7)
 """our numbers: addresses, the copy that primitive 0 is, and the row of copy 0 in `Swaying.tips`"""
 _LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _NEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _FAR = range(0, 9 * _LANES, _LANES)
 (
     _X, _Y, _Z, _DX, _DY, _DZ, _TIP_X, _TIP_Y, _TALL, _BEGIN, _END, _RISE, _FROM, _TO, _OWN_NEAR, _OWN_FAR, _ROOM,
 ) = range(12 * _LANES, 29 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
-_USED = 9 * _LANES  # in Embree's part, which it does not read of rays that are sent on: the lanes in use
+_USED, _PER_TALL = 9 * _LANES, 10 * _LANES
+"""in Embree's part, which it does not read of rays that are sent on: the lanes in use, and one over what is left of the height"""
 _MASKS, _ROOM_AT = 16, 80  # bytes into the context
 _ALL = np.uint32(0xFFFFFFFF)
 _NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
@@ -97,14 +98,13 @@ def swaying_geometry(
     numbers = np.zeros(_WORDS, np.uint64)
     assert shape.handle is not None
     numbers[_SCENE] = shape.handle
-    for at, array in (
-        (_SHAPE, copies.shape), (_BACK, copies.back), (_BOX, copies.box), (_BOUNDS, copies.bounds),
-    ):  # fmt: skip
+    box = _box_numbers(copies)
+    for at, array in ((_BACK, copies.back), (_BOX, box), (_BOUNDS, copies.bounds)):
         numbers[at] = array.ctypes.data
     numbers[_FIRST], numbers[_ROW] = first, row
     addresses = [callback_address(function) for function in (_say_bounds, _intersect_copy, _occlude_copy)]
     geometry = device.geometry(GeometryType.USER)
-    return geometry.primitives(len(copies.plants) if count is None else count, numbers, addresses, (shape, copies))
+    return geometry.primitives(len(copies.plants) if count is None else count, numbers, addresses, (shape, copies, box))
 
 
 def _say_bounds(arguments: Any) -> None:
@@ -137,23 +137,24 @@ class _Plant(NamedTuple):
     high: tuple[Real, Real, Real]
     base: Real
     """[m] height of the root"""
-    height: Real
-    """[m] above it"""
     per_height: Real
+    """[1/m] of the height above it"""
+
+
+def _box_numbers(copies: Copies) -> NDArray[np.float32]:
+    """What `_Plant` holds of a shape: low, high, base and per_height, shape (8,)."""
+    low, high, base, height = copies.box[:3], copies.box[3:], copies.shape[BASE], copies.shape[HEIGHT]
+    low = np.append(low[:2], min(low[2], base)) - _MARGIN
+    return np.concatenate([low, high[:2] + _MARGIN, [high[2] - base, base, 1.0 / height]]).astype(np.float32)
 
 
 @inline_kernel
 def _plant_of(numbers: Whole, copy: int) -> _Plant:
-    m, box = (
-        float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12), float32_view(uint64_at(numbers, _BOX), 6),
-    )  # fmt: skip
-    shape = float64_view(uint64_at(numbers, _SHAPE), 2)
-    base = np.float32(shape[BASE])
+    m = float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12)
+    box = float32_view(uint64_at(numbers, _BOX), 8)
     return _Plant(
         (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]),
-        (box[0] - _MARGIN, box[1] - _MARGIN, _least(box[2], base) - _MARGIN),
-        (box[3] + _MARGIN, box[4] + _MARGIN, box[5] - base),
-        base, np.float32(shape[HEIGHT]), np.float32(1.0 / shape[HEIGHT]),
+        (box[0], box[1], box[2]), (box[3], box[4], box[5]), box[6], box[7],
     )  # fmt: skip
 
 
@@ -190,8 +191,7 @@ def _meet_copy(arguments: Whole, shadow: bool) -> None:
     if left == 0:
         return
     scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
-    third = _STEEP * plant.height
-    pieces = 1 if steepest <= third else (2 if steepest <= third + third else _PIECES)
+    pieces = 1 if steepest <= _STEEP else (2 if steepest <= _STEEP + _STEEP else _PIECES)
     for piece in range(pieces):
         if few:
             for i in range(count):
@@ -295,7 +295,7 @@ def _curve(a: Real, b: Real, c: Real) -> Real:
 
 @inline_kernel
 def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
-    """A ray in the coordinates of the shape, the part of it that may meet the plant, and how far it rises there, times 1 − z.
+    """A ray in the coordinates of the shape, the part of it that may meet the plant, and s(1 − z) there.
 
     Written without branches and in single precision, so that a loop over all lanes does them at once.
     """
@@ -317,8 +317,11 @@ def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
     room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
     room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
     room[_BEGIN + l], room[_END + l] = near, far
-    lowest = _least(z + near * dz, z + far * dz) - base
-    room[_RISE + l] = abs(dz) * (far - near) / tall * _least(_ONE - lowest * plant.per_height / tall, _ONE)
+    # What is left of the height only matters to pieces from here on, by its reciprocal.
+    per_tall = _ONE / tall
+    share = per_tall * plant.per_height
+    lowest = (_least(z + near * dz, z + far * dz) - base) * share
+    room[_RISE + l], room[_PER_TALL + l] = abs(dz) * (far - near) * share * _least(_ONE - lowest, _ONE), per_tall
 
 
 @inline_kernel
@@ -329,7 +332,7 @@ def _straighten(plant: _Plant, room: Array, piece: int, pieces: int, l: int) -> 
     near = room[_BEGIN + l] + np.float32(piece) * step
     length = _most(step, _SHORT)
     far = near + length
-    tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], _ONE / room[_TALL + l]
+    tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], room[_PER_TALL + l]
     x, y, z = room[_X + l], room[_Y + l], room[_Z + l]
     dx, dy, dz = room[_DX + l], room[_DY + l], room[_DZ + l]
     up_a, up_b = z + near * dz - base, z + far * dz - base
