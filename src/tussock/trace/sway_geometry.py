@@ -149,7 +149,7 @@ def _box_numbers(copies: Copies) -> NDArray[np.float32]:
 
 
 @inline_kernel
-def _plant_of(numbers: Whole, copy: int) -> _Plant:
+def _plant_of(numbers: Whole, copy: Whole) -> _Plant:
     m = float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12)
     box = float32_view(uint64_at(numbers, _BOX), 8)
     return _Plant(
