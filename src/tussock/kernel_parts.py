@@ -84,6 +84,11 @@ class _PartLibrary(_KernelLibrary):
 class _WholeLibrary(_KernelLibrary):
     """The code of a whole: its own, and that of all parts which it needs, directly or not."""
 
+    def add_llvm_module(self, module: Any) -> None:
+        # Each function by itself is not optimised: that comes when all are together.
+        module.data_layout = self._codegen._data_layout
+        self._final_module.link_in(module)
+
     def add_linking_library(self, library: Any) -> None:
         for needed in library.closure() if isinstance(library, _PartLibrary) else (library,):
             super().add_linking_library(needed)

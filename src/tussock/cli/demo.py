@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -55,6 +56,7 @@ def demo(
     place = Pose.at(0.0, 0.0, 2.0)
     with waiting("scanning", quiet=as_json):
         scan(world, device, place, seed=seed)  # the first scan compiles the kernels or loads them
+    first_cpu = time.process_time()
     with waiting("scanning", quiet=as_json) as scanned:
         frame = scan(world, device, place, seed=seed)
     with waiting("writing", quiet=as_json):
@@ -72,7 +74,8 @@ def demo(
                 "grow_s": grown["seconds"], "build_s": built["seconds"], "sensor": device.name, "rays": rays,
                 "pulses": frame.pulses, "returns": len(frame), "scan_s": scanned["seconds"], "rays_per_s": rate,
                 "times_real_time": device.frame_period / scanned["seconds"], "returns_by_label": shares,
-                "peak_memory_gib": peak_memory(), "files": [str(file) for file in [*files, picture]],
+                "first_frame_cpu_s": first_cpu, "peak_memory_gib": peak_memory(),
+                "files": [str(file) for file in [*files, picture]],
             }
         )  # fmt: skip
         return

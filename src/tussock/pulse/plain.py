@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple, cast
+
+import numpy as np
 
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
 from tussock.pulse.loop import Turns, new_scratch, pulse_loop
@@ -40,11 +42,56 @@ def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
 def on_a_thread(loop: Callable[..., None]) -> Callable[..., None]:
     """A loop as `run_on_threads` calls it: with memory of its own for every call."""
     memory = in_python(new_scratch)
+    plain = not INTERPRETED and loop is plain_loop()
 
     def fire(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
-        loop(turns, scanning, slots, memory(scanning, slots.range.shape[1]))
+        scratch = memory(scanning, slots.range.shape[1])
+        loop(turns, *(_read(scanning, slots, scratch) if plain else (scanning, slots, scratch)))
 
     return fire
+
+
+class _Volumes(NamedTuple):
+    model: Array
+    gaussians: Any
+
+
+class _Gaussians(NamedTuple):
+    intensity: Array
+    held: Array
+
+
+class _Sway(NamedTuple):
+    first: Array
+
+
+class _Air(NamedTuple):
+    soft: Array
+    laws: Array
+    clouds: Array
+    soft_path: np.float32
+    soft_peak: np.float32
+
+
+class _Recording(NamedTuple):
+    samples: Array
+
+
+def _read(scanning: Scanning, slots: Slots, scratch: Scratch) -> tuple[Any, Any, Any]:
+    """What the plain loop reads of all tables, 0 for the rest: the more arrays a kernel takes, the longer it compiles."""
+    around, air, nothing = scanning.around, scanning.air, cast(Any, 0)
+    volumes, gaussians = around.volumes, around.volumes.gaussians
+    tables = around.tables._replace(
+        geometry_object=nothing, geometry_label=nothing, material_label=nothing, geometry_response=nothing,
+        geometry_bit=nothing, air_label=nothing, uv=nothing, sway=cast(Any, _Sway(around.tables.sway.first)),
+    )  # fmt: skip
+    few = cast(Any, _Volumes(volumes.model, _Gaussians(gaussians.intensity, gaussians.held)))
+    clear = cast(Any, _Air(air.soft, air.laws, air.clouds, air.soft_path, air.soft_peak))
+    return (
+        scanning._replace(around=around._replace(tables=tables, volumes=few), air=clear),
+        slots._replace(recording=cast(Any, _Recording(slots.recording.samples))),
+        scratch._replace(second=nothing, errors=nothing, chosen=nothing, walk=nothing, ended=nothing, air=nothing),
+    )
 
 
 def is_plain(scanning: Scanning, slots: Slots) -> bool:
