@@ -38,6 +38,7 @@ from tussock.scene.texture import Texture
 from tussock.scene_files.material_names import MaterialNames
 from tussock.scene_files.mesh_companions import Companions, gltf_header, opacity_pictures
 from tussock.scene_files.mesh_ply import is_tussock_ply, load_ply, save_ply
+from tussock.scene_files.texture_places import place_on_texture
 
 __all__ = [
     "MESH_SUFFIXES",
@@ -199,6 +200,9 @@ def _converted(geometry: Any, gltf: dict[str, Any], opacities: dict[str, Any], n
         materials = (names.named(_of_visual(getattr(visual, "material", None), gltf, opacities)),)
     one = chosen is None or len(materials) == 1
     uv = getattr(visual, "uv", None) if any(material.texture for material in materials) else None
+    entry = gltf.get(getattr(getattr(visual, "material", None), "name", None) or "")
+    if uv is not None and entry is not None:
+        uv = place_on_texture(entry).of(uv)
     return Mesh.of(np.asarray(geometry.vertices), np.asarray(geometry.faces), materials, None if one else chosen, uv)
 
 

@@ -25,6 +25,7 @@ from tussock.scene_files.exchange.gltf_file import INSTANCING, GltfFile
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, read_material, warn
 from tussock.scene_files.material_names import MaterialNames
 from tussock.scene_files.mesh_files import gltf_cutoff, material_of_color, mean_color, tinted
+from tussock.scene_files.texture_places import TexturePlace, place_on_texture
 
 __all__ = ["GLTF_SUFFIXES", "load_gltf"]
 
@@ -137,18 +138,21 @@ class _Reader:
         """A mesh with all its parts; None where it has no triangle with an area."""
         if number not in self._meshes:
             # Parts that share their vertices, one a material, stay one.
-            sharing: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+            sharing: dict[tuple[Any, Any, TexturePlace], list[dict[str, Any]]] = {}
             for part in self._file.entry("meshes", number).get("primitives", []):
                 if part.get("mode", _TRIANGLES) not in (_TRIANGLES, _STRIP, _FAN):
                     self._lines += 1
                     continue
-                named = part["attributes"]
-                sharing.setdefault((named["POSITION"], named.get("TEXCOORD_0")), []).append(part)
-            there = [mesh for parts in sharing.values() if (mesh := self._part(parts)) is not None]
+                named, place = part["attributes"], self._place(part.get("material"))
+                sharing.setdefault((named["POSITION"], named.get(f"TEXCOORD_{place.which}"), place), []).append(part)
+            there = [mesh for key, parts in sharing.items() if (mesh := self._part(parts, key[2])) is not None]
             self._meshes[number] = Mesh.joined(there) if len(there) > 1 else there[0] if there else None
         return self._meshes[number]
 
-    def _part(self, parts: list[dict[str, Any]]) -> Mesh | None:
+    def _place(self, material: Any) -> TexturePlace:
+        return TexturePlace() if material is None else place_on_texture(self._file.entry("materials", material))
+
+    def _part(self, parts: list[dict[str, Any]], place: TexturePlace) -> Mesh | None:
         attributes = parts[0]["attributes"]
         points = self._file.accessor(attributes["POSITION"]).astype(np.float32)
         corners, chosen = [], []
@@ -167,9 +171,9 @@ class _Reader:
         if not len(triangles):
             return None
         uv = None
-        if any(material.texture for material in materials) and "TEXCOORD_0" in attributes:
-            uv = self._file.accessor(attributes["TEXCOORD_0"]).astype(np.float32)
-            uv = np.stack([uv[:, 0], 1 - uv[:, 1]], 1)  # glTF counts from the top
+        if any(material.texture for material in materials) and f"TEXCOORD_{place.which}" in attributes:
+            uv = self._file.accessor(attributes[f"TEXCOORD_{place.which}"]).astype(np.float32)
+            uv = place.of(np.stack([uv[:, 0], 1 - uv[:, 1]], 1))  # glTF counts from the top
         solid = Mesh.of(points, triangles).areas > 0
         if not solid.any():
             return None
