@@ -3,7 +3,8 @@
 Light is linear; 1 is a white surface in full sun. In this order:
 
     blur      a Gaussian of ``blur_px`` pixels: a lens that is not quite in focus
-    exposure  times 2^``exposure_ev``
+    exposure  times 2^``exposure_ev``; with ``auto_exposure`` also times what makes the logarithmic mean of the picture's
+              luminance (Y of Rec. 709) middle grey, 0.18 of white, as a camera's meter does
     noise     σ² = read_noise² + shot_noise² · light: the two parts of a real sensor's noise, in units of white
     curve     straight up to 0.6, then bending smoothly towards 1 so that bright sky keeps its colour; then the
               transfer function of sRGB (IEC 61966-2-1), rounded up or down by a fixed pattern of chance, which
@@ -31,6 +32,8 @@ __all__ = ["Development", "develop"]
 
 _IMAGE_NOISE = int(Purpose.IMAGE_NOISE)
 _KNEE = np.float32(0.6)
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+_MIDDLE_GREY = 0.18
 _STEPS = 16384  # entries of the table of the sRGB function: at least 5 a grey level
 
 
@@ -43,6 +46,8 @@ class Development(Settings):
 
     exposure_ev: Annotated[float, Field(ge=-20, le=20)] = 0.5
     """stops: +1 doubles the light"""
+    auto_exposure: bool = False
+    """whether a meter sets the exposure of every picture, and ``exposure_ev`` is on top of it"""
     blur_px: Annotated[float, Field(ge=0, le=100)] = 0.0
     """standard deviation [pixels]"""
     read_noise: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -60,12 +65,24 @@ def develop(
 
         light = gaussian_filter(light, (settings.blur_px, settings.blur_px, 0), mode="nearest")
     picture = np.empty(light.shape, np.uint8)
+    metered = _metered(light) if settings.auto_exposure else 1.0
     film = _Film(
-        np.float32(2.0**settings.exposure_ev), np.float32(settings.read_noise), np.float32(settings.shot_noise),
+        np.float32(metered * 2.0**settings.exposure_ev), np.float32(settings.read_noise), np.float32(settings.shot_noise),
         _srgb_table(),
     )  # fmt: skip
     run_on_threads(_develop, threads, np.ascontiguousarray(light), film, chance_of(seed, frame), picture)
     return picture
+
+
+def _metered(light: NDArray[np.float32]) -> float:
+    """What makes the logarithmic mean of a picture's luminance middle grey; 1 in the dark."""
+    luminance = np.maximum(light.reshape(-1, 3).astype(np.float64) @ _LUMINANCE, 0.0)
+    brightest = float(luminance.max(initial=0.0))
+    if not 0.0 < brightest < np.inf:
+        return 1.0
+    # Black corners and deep shade count as 13 stops below the brightest: what no film holds.
+    mean = float(np.exp(np.log(np.maximum(luminance, brightest * 2.0**-13)).mean()))
+    return _MIDDLE_GREY / mean
 
 
 class _Film(NamedTuple):

@@ -43,6 +43,9 @@ class RenderOptions:
     time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0
     samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None
     sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None
+    exposure: Annotated[
+        str | None, typer.Option(help="Stops of light, as 1.5, or auto: what a camera's meter would choose.")
+    ] = None
     wind: Annotated[
         str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
     ] = None
@@ -81,6 +84,8 @@ def render(given: RenderOptions) -> None:
     changes = parse_settings(given.settings or [])
     if given.samples is not None:
         changes["samples"] = given.samples
+    if given.exposure is not None:
+        changes |= _exposure(given.exposure)
     device = open_camera(given.camera, given.size, given.fov, changes)
     light = Light() if given.sun is None else _light(given.sun)
     check_writable(given.out, force=given.force)
@@ -127,6 +132,16 @@ def render(given: RenderOptions) -> None:
     console.print(f"wrote {given.out}")
     if unseen:
         note(f"cameras do not see volumes ({', '.join(unseen)})")
+
+
+def _exposure(text: str) -> dict[str, Any]:
+    """The settings that ``--exposure`` stands for."""
+    if text.strip() == "auto":
+        return {"development.auto_exposure": True}
+    try:
+        return {"development.exposure_ev": float(text)}
+    except ValueError:
+        raise InputError.of("exposure", "must be auto or a number of stops", text, "for example 1.5") from None
 
 
 def open_camera(path: Path | None, size: str | None, fov: float | None, changes: dict[str, Any]) -> Camera:

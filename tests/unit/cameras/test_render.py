@@ -170,6 +170,19 @@ def test_motion_blur_and_defocus():
     assert np.abs(np.diff(soft, axis=0)).max() < np.abs(np.diff(hard, axis=0)).max()
 
 
+@pytest.mark.parametrize("light", [0.002, 0.18, 7.0])
+def test_a_meter_makes_any_grey_middle_grey(light):
+    """sRGB of 0.18 is 118; twice the light of a picture changes nothing, a stop on top of the meter does."""
+    grey = np.full((20, 20, 3), light, np.float32)
+    metered = Development(auto_exposure=True, exposure_ev=0.0)
+    assert develop(grey, metered).mean() == pytest.approx(117.9, abs=0.6)
+    assert develop(grey, Development(auto_exposure=True, exposure_ev=1.0)).mean() == pytest.approx(161.5, abs=0.8)
+    half = grey.copy()
+    half[:10] *= 0.25  # the middle of the logarithms of a quarter and one is a half
+    assert develop(half, metered)[10:].mean() == pytest.approx(161.5, abs=0.8)
+    assert (develop(np.zeros((4, 4, 3), np.float32), metered) <= 1).all()
+
+
 def test_development():
     grey = np.full((200, 200, 3), 0.18, np.float32)
     plain = develop(grey, Development(exposure_ev=0.0))

@@ -60,6 +60,11 @@ def test_render_every_kind(folder):
         assert ran.returncode == 0, ran.stderr
         assert json.loads(ran.stdout)["file"] == name and (folder / name).stat().st_size > 0
     assert np.load(folder / "d.npy").shape == (30, 40)
+    dark = ("render", "scene.toml", "--size", "40x30", "--sun", "90,2", "--out")
+    for more in (("n.jpg", "--exposure", "0.5"), ("m.jpg", "--exposure", "auto")):
+        assert tussock(folder, *dark, *more).returncode == 0
+    metered, plain = (np.asarray(Image.open(folder / name)).mean() for name in ("m.jpg", "n.jpg"))
+    assert metered > 1.2 * plain
     assert set(np.unique(np.asarray(Image.open(folder / "l.png"))).tolist()) == {0, 10, 72}
     boxes = json.loads((folder / "b.json").read_text())["boxes"]
     assert [box["name"] for box in boxes] == ["car"] and boxes[0]["visible"] == boxes[0]["whole"]
@@ -101,6 +106,7 @@ def test_dataset_as_a_ros_log(folder):
         (("render", "scene.toml", "--out", "x.gif"), "x.gif"),
         (("render", "scene.toml", "--out", "x.png", "--kind", "dept"), "did you mean 'depth'"),
         (("render", "scene.toml", "--out", "x.png", "--sun", "noon"), "azimuth,elevation"),
+        (("render", "scene.toml", "--out", "x.png", "--exposure", "bright"), "must be auto or a number of stops"),
         (("render", "scene.toml", "--out", "x.png", "--camera", "none.toml"), "none.toml: no such file"),
         (("scan", "scene.toml", "--sensor", "vlp-16", "--out", "x.npz", "--over", "x.exr"), ".png or .jpg"),
         (("scan", "scene.toml", "--sensor", "vlp-16", "--out", "x.npz", "--table", "x.txt"), ".csv or .parquet"),
