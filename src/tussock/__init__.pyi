@@ -99,6 +99,7 @@ from tussock.plants.grass import grass_tile as grass_tile
 from tussock.plants.reeds import reeds as reeds
 from tussock.plants.root_system import root_system as root_system
 from tussock.plants.shrub import shrub as shrub
+from tussock.plants.sward import sward_tile as sward_tile
 from tussock.plants.tree import tree as tree
 from tussock.plots.comparison import plot_comparison as plot_comparison
 from tussock.plots.drive import plot_drive as plot_drive

@@ -22,6 +22,7 @@ from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
 from tussock.plants.reeds import reeds
 from tussock.plants.shrub import shrub
+from tussock.plants.sward import sward_tile
 from tussock.plants.tree import tree
 from tussock.quantities import Pair, Triple
 from tussock.reach import Reach
@@ -42,6 +43,7 @@ __all__ = [
     "Shape",
     "ShrubShape",
     "SphereShape",
+    "SwardShape",
     "TreeShape",
 ]
 
@@ -158,6 +160,20 @@ class GrassShape(Shape):
     seed: int | None = None
 
 
+class SwardShape(Shape):
+    """``grow = {kind = "sward"}``: a square tile, see `tussock.plants.sward`."""
+
+    make = staticmethod(sward_tile)
+    kind: Literal["sward"]
+    size_m: float | None = None
+    blades: int | None = None
+    height_m: float | None = None
+    herbs: int | None = None
+    flowers: float | None = None
+    litter: float | None = None
+    seed: int | None = None
+
+
 class TrunkAndCrown(Shape):
     """Keys of whatever has a trunk and a crown."""
 
@@ -213,7 +229,9 @@ class ReedsShape(Shape):
     seed: int | None = None
 
 
-Grown = Annotated[GrassShape | TreeShape | ConiferShape | ShrubShape | ReedsShape, Field(discriminator="kind")]
+Grown = Annotated[
+    GrassShape | SwardShape | TreeShape | ConiferShape | ShrubShape | ReedsShape, Field(discriminator="kind")
+]
 
 
 def _heights(path: Path) -> np.ndarray:

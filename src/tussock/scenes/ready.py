@@ -16,6 +16,7 @@ from tussock.scenes.courtyard import courtyard
 from tussock.scenes.crossing import crossing
 from tussock.scenes.forest_trail import forest_trail
 from tussock.scenes.meadow import meadow
+from tussock.scenes.pasture import pasture
 from tussock.scenes.root import root
 from tussock.scenes.stands import rods, shrub_stand, stems
 
@@ -51,6 +52,10 @@ _READY: dict[str, _Ready] = {
     ),
     "meadow": _Ready(
         meadow, "100 m × 100 m of grass on uneven ground, the benchmark", view=(-6.0, 0.0, 1.6, 0.0, -12.0)
+    ),
+    "pasture": _Ready(
+        pasture, "80 m × 80 m of mixed grasses, herbs and litter, trees of three ages, a hedge",
+        view=(-14.0, -6.0, 1.7, 24.0, -6.0),
     ),
     "rods": _Ready(rods, "nine rods before a wall: mixed pixels", view=(-1.2, 0.0, 2.0, 0.0, 0.0)),
     "root": _Ready(

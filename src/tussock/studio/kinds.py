@@ -11,6 +11,7 @@ from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
 from tussock.plants.reeds import reeds
 from tussock.plants.shrub import shrub
+from tussock.plants.sward import sward_tile
 from tussock.plants.tree import tree
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, cylinder, sphere
@@ -74,6 +75,11 @@ PLACEABLE: dict[str, Kind] = {
     "grass": Kind(
         partial(grass_tile, size=1.0), "grass",
         (Knob("height", 0.25, 0.05, 1.2, 0.05), Knob("blades", 150, 10, 600, 10, ""), _SEED), _PLANT,
+    ),
+    "sward": Kind(
+        sward_tile, "grass",
+        (Knob("height", 0.28, 0.05, 0.8, 0.02), Knob("blades", 420, 20, 900, 20, ""), Knob("herbs", 14, 0, 60, 1, ""), _SEED),
+        _PLANT,
     ),
     "car": Kind(partial(car, SURFACES["car-paint"]), "car"),
     "person": Kind(person, "person"),
