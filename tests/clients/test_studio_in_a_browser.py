@@ -1,12 +1,17 @@
-"""The studio in headless Chromium: opened, sensor moved, points changed, colour changed, a file dropped, the scene saved and
-scanned by the command line to the same bytes."""
+"""The studio in headless Chromium: opened, the sensor typed and dragged elsewhere, points changed, colour changed, a picture
+taken, files dropped, the scene saved and scanned by the command line to the same bytes, and the page closed."""
 
 from __future__ import annotations
 
 import shlex
+import threading
 
+import numpy as np
 import pytest
 from in_chromium import NEEDS_CHROMIUM, open_browser, wait_for
+from PIL import Image
+from scipy.spatial.transform import Rotation
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
 from tussock.cli.app import app
 from tussock.files.formats import load_frame
@@ -48,6 +53,29 @@ def field(browser, label: str):
     return browser.find_element("xpath", f"(//label[normalize-space()='{label}']/following::input)[1]")
 
 
+def pixel(studio, place) -> tuple[int, int]:
+    """Where a place in the world [m] is on the page."""
+    camera = studio.clients()[0].camera
+    w, x, y, z = camera.wxyz
+    seen = Rotation.from_quat([x, y, z, w]).inv().apply(place - studio.stage.origin - camera.position)
+    scale = camera.image_height / 2 / np.tan(camera.fov / 2)
+    right, down = seen[:2] / seen[2] * scale
+    return round(camera.image_width / 2 + right), round(camera.image_height / 2 + down)
+
+
+def drag(browser, start: tuple[int, int], end: tuple[int, int]) -> None:
+    """Press, pull slowly and let go, as a hand does."""
+    hand = ActionBuilder(browser, duration=60)
+    hand.pointer_action.move_to_location(*start)
+    hand.pointer_action.pause(0.5)
+    hand.pointer_action.pointer_down()
+    for share in np.linspace(0, 1, 8)[1:]:
+        hand.pointer_action.move_to_location(*(round(a + share * (b - a)) for a, b in zip(start, end, strict=True)))
+        hand.pointer_action.pause(0.15)
+    hand.pointer_action.pointer_up()
+    hand.perform()
+
+
 def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     browser.get(studio.url)
@@ -70,9 +98,22 @@ def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monk
     browser.find_element("xpath", "//div[@role='option'][normalize-space()='range']").click()
     assert wait_for(lambda: "range [m]" in browser.page_source and "gradient" in browser.page_source, 20)
 
+    # Along the gizmo's own x, by hand: it goes there and nowhere else.
+    scans, before = studio.scans, studio.session.ask.pose_now()
+    drag(browser, *(pixel(studio, before.position + before.rotation[:, 0] * along) for along in (0.9, 2.4)))
+    assert wait_for(lambda: studio.scans > scans, 30) and studio.idle(30)
+    after = studio.session.ask.pose_now()
+    way = before.rotation.T @ (after.position - before.position)
+    assert 0.7 < way[0] < 2.5 and np.abs(way[1:]).max() < 0.01 and np.allclose(after.rotation, before.rotation)
+
     studio.build_panel.place("post", (4.0, -1.0, 0.0))
     assert studio.idle(30)
     press(browser, "Files")
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    press(browser, "picture of this view")
+    assert wait_for(lambda: (tmp_path / "studio.png").exists(), 30), "no picture came down"
+    picture = np.asarray(Image.open(tmp_path / "studio.png").convert("RGB"))
+    assert picture.shape[0] >= 200 and picture.std() > 10
     assert wait_for(lambda: "save it first" in browser.page_source, 20)
     press(browser, "save the scene")
     assert wait_for(lambda: (tmp_path / "scene.toml").exists() and "wrote scene.toml" in browser.page_source, 20)
@@ -92,6 +133,8 @@ def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monk
     )
     assert wait_for(lambda: [thing.name for thing in studio.session.scene.everything] == ["wall"], 20)
 
+    given_up = threading.Event()
+    studio.worker.ask("picture", lambda stop: given_up.set() if stop.wait(60) else None)  # work that lasts
     browser.close()
     assert wait_for(lambda: not studio.clients(), 20)
-    assert studio.idle(10), "closing the page did not stop the work"
+    assert given_up.wait(10) and studio.idle(10), "closing the page did not stop the work"

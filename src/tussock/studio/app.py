@@ -283,14 +283,15 @@ class Studio:
         """Scan as it is asked now; whatever was being scanned is given up."""
         session, asked = self.session, clock.monotonic()
         ask, other, scene = session.ask, session.other, session.scene
-        # A client that is still open shows where the sensor will be at once.
-        if not session.recorded and session.scene is not None:
-            self.body.look_like(ask.device())
-            self.body.stand(ask.pose_now())
-            self.body.draw_path(self._path(), np.array(ask.walk.places if ask.walk else np.zeros((0, 3))))
-        self.show_sensor()
-        self.scan_panel.update()
-        self.files_panel.update()
+        # A client that is still open shows where the sensor will be at once; in one piece, as the page draws after each.
+        with self._server.atomic():
+            if not session.recorded and session.scene is not None:
+                self.body.look_like(ask.device())
+                self.body.stand(ask.pose_now())
+                self.body.draw_path(self._path(), np.array(ask.walk.places if ask.walk else np.zeros((0, 3))))
+            self.show_sensor()
+            self.scan_panel.update()
+            self.files_panel.update()
 
         def job(stop: threading.Event) -> None:
             frame = session.scanned(ask)
@@ -299,11 +300,12 @@ class Studio:
                 return
             session.frame, session.other_frame = frame, second
             self._asked_of_shown = (ask, other, scene)
-            self.stage.at_time(ask.time)
-            self.show_points()
+            with self._server.atomic():
+                self.stage.at_time(ask.time)
+                self.show_points()
+                self.updated_s = clock.monotonic() - asked
+                self.top.say(_summary(frame, self.updated_s))
             self.scans += 1
-            self.updated_s = clock.monotonic() - asked
-            self.top.say(_summary(frame, self.updated_s))
             if session.scene is not None and not session.recorded and self.top.camera:
                 self.worker.ask("picture", self.top.take_picture)
 

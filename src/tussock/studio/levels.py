@@ -65,7 +65,13 @@ def turned(matrices: NDArray[np.float64], origin: NDArray[np.float64]) -> Turned
 
 
 def display_color(material: Material) -> tuple[int, int, int]:
-    """sRGB of a material, 0 to 255; a texture counts as the mean of its picture."""
+    """sRGB of a material, 0 to 255; a texture counts as the mean of what is not cut out of its picture."""
+    if material.texture is not None:
+        pixels = material.texture.pixels[::4, ::4].reshape(-1, 4)
+        there = pixels[pixels[:, 3] >= 255 * material.opacity_cutoff, :3]
+        if len(there):
+            red, green, blue = (round(float(mean)) for mean in there.mean(0))
+            return red, green, blue
     linear = np.array(material.color or (material.reflectance,) * 3, float)
     red, green, blue = (round(255 * float(c) ** (1 / 2.2)) for c in np.clip(linear, 0, 1))
     return red, green, blue

@@ -20,7 +20,7 @@ from tussock.scenes.ready import scene_names
 from tussock.sources import PLACE, opened
 from tussock.studio.ask import pose_text
 
-__all__ = ["Opened", "open_path"]
+__all__ = ["Opened", "holds_frames", "open_path"]
 
 
 class Opened(NamedTuple):
@@ -47,7 +47,7 @@ def open_path(name: str, say: Callable[[str], None]) -> Opened:
         raise InputError(f"{path}: no such file or folder")
     if suffix == VOLUME_SUFFIX:
         return Opened(name, *_volumes(path))
-    if name not in scene_names() and (path.is_dir() or _holds_frames(path)):
+    if name not in scene_names() and (path.is_dir() or holds_frames(path)):
         return Opened(name, frames=tuple(open_recordings(path, say=say)))
     source = opened(name, say)
     station = source.stations[0] if source.stations else None
@@ -55,7 +55,7 @@ def open_path(name: str, say: Callable[[str], None]) -> Opened:
     return Opened(name, source.scene, pose, seed=source.seed, kept=source)
 
 
-def _holds_frames(path: Path) -> bool:
+def holds_frames(path: Path) -> bool:
     """Whether a file is one of frames; a PLY is one where it has no faces."""
     suffix = path.suffix.lower()
     if suffix == ".ply" and path.is_file():

@@ -40,6 +40,8 @@ class Surface(NamedTuple):
     """shape (m, 3)"""
     material: int
     """index into the mesh's materials"""
+    uv: NDArray[np.float32] | None = None
+    """texture coordinates of the corners, shape (n, 2), where the shape is whole and its material has a picture"""
 
 
 def simpler(mesh: Mesh, most: int) -> list[Surface]:
@@ -48,7 +50,7 @@ def simpler(mesh: Mesh, most: int) -> list[Surface]:
     triangles, owner = mesh.triangles.astype(np.int64), mesh.material_of_triangles
     if len(triangles) <= most:
         pieces = [(triangles[owner == k], k) for k in range(len(mesh.materials))]
-        return [_alone(vertices, chosen, k) for chosen, k in pieces if len(chosen)]
+        return [_alone(mesh, vertices, chosen, k) for chosen, k in pieces if len(chosen)]
     part = np.zeros(len(triangles), np.int64)
     sizes = np.array([len(triangles)])
     if len(triangles) <= _TOO_MANY:
@@ -73,9 +75,11 @@ def simpler(mesh: Mesh, most: int) -> list[Surface]:
     return found
 
 
-def _alone(vertices: NDArray[np.float32], triangles: NDArray[np.int64], material: int) -> Surface:
+def _alone(mesh: Mesh, vertices: NDArray[np.float32], triangles: NDArray[np.int64], material: int) -> Surface:
     used, corners = np.unique(triangles, return_inverse=True)
-    return Surface(vertices[used], corners.reshape(-1, 3).astype(np.uint32), material)
+    pictured = mesh.uv is not None and mesh.materials[material].texture is not None
+    uv = mesh.uv[used] if mesh.uv is not None and pictured else None
+    return Surface(vertices[used], corners.reshape(-1, 3).astype(np.uint32), material, uv)
 
 
 def _parts(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:

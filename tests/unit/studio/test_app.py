@@ -12,6 +12,7 @@ from tussock.files.formats import save_frame
 from tussock.poses import Pose
 from tussock.scene.primitives import box, ground
 from tussock.scene.scene import Scene
+from tussock.scene_files.mesh_files import save_mesh
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 
@@ -155,7 +156,7 @@ def test_grass_is_painted_and_erased_where_it_is_clicked(studio):
 def test_two_are_compared(studio):
     studio.compare_panel.compare(mode="last")
     assert wait_for(lambda: studio.session.other is not None and studio.session.other.mode == "last")
-    assert studio.idle(60) and studio.session.other_frame is not None
+    assert wait_for(lambda: studio.session.other_frame is not None) and studio.idle(60)
     for view in ("first", "second", "beside", "difference"):
         studio.compare_panel.view = view
         assert studio.shown > 0
@@ -185,6 +186,22 @@ def test_files_from_the_page_open(studio, tmp_path):
     assert not studio.session.recorded
     with pytest.raises(InputError, match="TOML"):
         studio.files_panel.take("bad.toml", b"= nothing")
+
+
+def test_a_mesh_from_the_page_is_placed_before_the_sensor(studio, tmp_path):
+    studio.move_sensor("-3,-6,2,0,0,90")
+    save_mesh(box((1.0, 1.0, 2.0)), tmp_path / "box.ply")
+    studio.files_panel.take("my box.ply", (tmp_path / "box.ply").read_bytes())
+    assert studio.idle(60) and studio.build_panel.chosen.name == "my box"
+    low, high = studio.session.scene["my box"].mesh.bounds + studio.session.scene["my box"].placements.matrices[0, :, 3]
+    middle = (low + high) / 2
+    assert low[2] == pytest.approx(0.0, abs=2e-3) and middle[0] == pytest.approx(-3.0, abs=2e-3)
+    assert middle[1] == pytest.approx(-6 + 5 + 0.5**0.5, abs=2e-3)
+    assert any(studio.session.frame.object_id == studio.session.scene["my box"].id)
+    studio.files_panel._meshes.value = "opens alone"
+    studio.files_panel.take("box.ply", (tmp_path / "box.ply").read_bytes())
+    assert studio.idle(60) and len(studio.session.scene.everything) == 1
+    studio.files_panel._meshes.value = "is placed here"
 
 
 def test_what_is_refused_before_a_page_is_opened():

@@ -10,11 +10,14 @@ from scipy.spatial.transform import Rotation
 
 from tussock.plants.grass import grass_tile
 from tussock.plants.tree import tree
+from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import ground, sphere
+from tussock.scene.primitives import card, ground, sphere
 from tussock.scene.scene import Scene
-from tussock.studio.levels import Drawn, drawn_objects, turned
+from tussock.scene.texture import Texture
+from tussock.studio.levels import Drawn, display_color, drawn_objects, turned
+from tussock.studio.page.pictured import pictured
 from tussock.studio.simpler import simpler
 
 
@@ -110,3 +113,19 @@ def test_shown_gives_placements_of_the_plot_alone():
     surfaces, matrices = grass.shown(plot, near=True)
     assert surfaces is grass.near
     assert (matrices[:, :2, 3] >= plot.low).all() and (matrices[:, :2, 3] <= plot.high).all()
+
+
+def test_a_picture_stays_on_a_shape_that_is_whole_and_counts_as_its_mean_elsewhere():
+    pixels = np.zeros((8, 8, 4), np.uint8)
+    pixels[:, :4] = (200, 40, 20, 255)  # the right half is not there
+    leaf = Material(texture=Texture(pixels))
+    shape = card((2.0, 1.0), material=leaf)
+    (whole,) = simpler(shape, 100)
+    assert whole.uv is not None and whole.uv.shape == (len(whole.vertices), 2)
+    assert display_color(leaf) == (200, 40, 20)
+    made = pictured(whole, leaf)
+    assert made.visual.material.alphaMode == "MASK" and made.visual.material.alphaCutoff == 0.5
+    assert np.asarray(made.visual.uv) == pytest.approx(whole.uv)
+    assert pictured(whole, Material(texture=Texture(pixels[:, :4]))).visual.material.alphaMode == "OPAQUE"
+    (plain,) = simpler(sphere(1.0, subdivisions=1), 1000)
+    assert plain.uv is None

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tussock.errors import InputError
 from tussock.scene.scene import Scene, SceneObject
+from tussock.scene_files.mesh_files import load_mesh
 from tussock.studio.building import Thing, copied, matrix_of, moved, parts_of, placed, removed, reshaped
 from tussock.studio.grass_brush import erased, ground_world, painted
 from tussock.studio.kinds import PLACEABLE, kind_named, shape_of
-from tussock.studio.picking import Met
+from tussock.studio.picking import Met, met_along
 
 if TYPE_CHECKING:
     from tussock.studio.app import Studio
 
 __all__ = ["BuildPanel"]
+
+
+_BEFORE_M = 5.0
+"""[m] from the sensor to a thing that a file brings"""
+_ABOVE_M = 30.0
+"""[m] above the sensor from where the ground is looked for"""
 
 
 class BuildPanel:
@@ -123,6 +131,23 @@ class BuildPanel:
         self.choose(thing)
         return thing
 
+    def place_file(self, path: Path) -> Thing:
+        """Put the mesh of a file on the ground some metres before the sensor, and choose it."""
+        mesh, session = load_mesh(path), self._studio.session
+        pose = session.ask.pose_now()
+        low, high = mesh.bounds
+        away = _BEFORE_M + float(np.linalg.norm(high[:2] - low[:2])) / 2
+        ahead = pose.position + away * _level(pose.rotation[:, 0])
+        up = np.array([0.0, 0.0, 1.0])
+        met = met_along(self._ground_now(), ahead + _ABOVE_M * up, -up)
+        ground = ahead - 2.0 * up if met is None else met.place
+        middle = np.array([*(low[:2] + high[:2]) / 2, low[2]])
+        scene, thing = placed(self._scene, mesh, np.round(ground - middle, 3), name=path.stem, label="other-object")
+        self._studio.build(scene)
+        self.choose(thing)
+        self._studio.say(f"{path.name} stands {away:.0f} m before the sensor; drag it by its handles")
+        return thing
+
     def _regrow(self) -> None:
         """Give the chosen thing, if it was grown here, the form that the sliders say."""
         if self.chosen is None or self.chosen.name not in self._grown:
@@ -202,3 +227,10 @@ class BuildPanel:
             "nothing chosen" if self.chosen is None else f"<b>{escape(self.chosen.name)}</b>, copy {self.chosen.copy}"
         )
         self._about.content = f"<div style='margin:0 1em .5em 1em;font-size:.85em'>{size}<br>{chosen}</div>"
+
+
+def _level(forward: Any) -> Any:
+    """A direction (3,) as it is in plan, of length 1; along x for one that points up or down."""
+    flat = np.array([forward[0], forward[1], 0.0])
+    length = float(np.linalg.norm(flat))
+    return flat / length if length > 1e-3 else np.array([1.0, 0.0, 0.0])

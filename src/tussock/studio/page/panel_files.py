@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tussock.errors import InputError
+from tussock.scene_files.mesh_files import MESH_SUFFIXES
+from tussock.studio.opening import holds_frames
 from tussock.whole_files import TemporaryFolder
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ input.dispatchEvent(new Event("change",{bubbles:true}))'>
 drop a file here: scene, mesh, pack, frame, capture, volumes</div>
 """
 """hands a dropped file to the input of the button below it"""
+_MESHES = ("is placed here", "opens alone")
 
 
 class FilesPanel:
@@ -36,6 +39,8 @@ class FilesPanel:
         """of files that came from the page, made for the first of them"""
         gui.add_html(_DROP)
         self._upload = gui.add_upload_button("choose a file")
+        hint = "What becomes of a mesh file: a thing in this scene, or a scene."
+        self._meshes = gui.add_dropdown("a mesh", _MESHES, initial_value=_MESHES[0], hint=hint)
         self._name = gui.add_text("name or path", "", hint="A ready scene, a file, a folder of frames or a data set.")
         self._open = gui.add_button("open")
         with gui.add_folder("save"):
@@ -81,7 +86,12 @@ class FilesPanel:
             self._folder = TemporaryFolder()
         path = self._folder.path / plain
         path.write_bytes(content)
-        self._studio.open(str(path))
+        studio = self._studio
+        is_mesh = path.suffix.lower() in MESH_SUFFIXES and not holds_frames(path)
+        if is_mesh and self._meshes.value == _MESHES[0] and studio.session.scene is not None:
+            studio.build_panel.place_file(path)
+        else:
+            studio.open(str(path))
 
     def close(self) -> None:
         """Remove what came from the page."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tussock.sampler import Sampler
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.studio.levels import ROOM, Drawn, Plot, display_color, drawn_objects, turned, volume_points
+from tussock.studio.page.pictured import pictured
 from tussock.studio.simpler import Surface
 
 __all__ = ["Stage"]
@@ -149,6 +150,14 @@ class Stage:
         material = thing.mesh.materials[surface.material]
         color = np.array(display_color(material), float)
         origin = self.origin if thing.motion is None else np.zeros(3)
+        if surface.uv is not None:
+            copies = turned(matrices, origin)
+            return [
+                self._server.scene.add_batched_meshes_trimesh(
+                    path, pictured(surface, material), copies.wxyzs, copies.positions, batched_scales=copies.scales,
+                    lod="off", cast_shadow=False, receive_shadow=False,
+                )
+            ]  # fmt: skip
         # No two plants have quite the same green.
         spread = 0.15 + material.variation
         if len(matrices) > 1 and len(surface.triangles) >= _WORTH_INSTANCES:
