@@ -32,6 +32,7 @@ def shared():
     from tussock.studio.app import Studio
 
     made = Studio(small_scene(), sensor="vlp-16", pose="0,0,2", port=0)
+    assert made.idle(300)  # the first scan of a new checkout compiles
     yield made
     made.stop()
 
