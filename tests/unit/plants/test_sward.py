@@ -28,7 +28,7 @@ def test_every_part_is_counted(blades, herbs, flowers, litter, height, seed):
     assert (name == "herb").sum() == 4 * 8 * herbs and (name == "flower").sum() == 4 * 6 * blossoms
     assert {material.label for material in tile.materials} == {"grass"}
     low, high = tile.bounds
-    assert low[2] >= -0.0201 and high[2] <= 2.0 * height + 0.1
+    assert low[2] >= -0.022 and high[2] <= 2.0 * height + 0.1  # 2 cm, and the keel of a broad blade
     assert (tile.areas > 0).all()
 
 
