@@ -90,11 +90,16 @@ def load_frame(path: Path | str) -> Frame:
         raise InputError(f"not a readable {format.name} file ({cause(error)})", source=path) from None
 
 
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".zip", ".7z")
+
+
 def format_of(path: Path, *, also: tuple[str, ...] = ()) -> Format:
     """The format of a file's name; an error names the suffixes ``also`` known to the caller too."""
     suffix = path.suffix.lower()
     if suffix in FORMATS:
         return FORMATS[suffix]
+    if suffix in _PACKED:
+        raise InputError(f"compressed files ({suffix}) are not taken; unpack it first", source=path)
     suffixes = {*FORMATS, *also}
     known = ", ".join(sorted(suffixes))
     if not suffix:

@@ -181,6 +181,7 @@ def test_meta_that_json_cannot_hold_is_refused(tmp_path, make_frame):
     ("name", "text"),
     [
         ("frame.pdc", r"unknown file format '\.pdc'; did you mean '\.pcd'\? \(known: \.bin, \.csv, .*\.ply"),
+        ("frame.pcd.gz", r"compressed files \(\.gz\) are not taken; unpack it first"),
         ("frame.xyzzy", r"unknown file format '\.xyzzy'; known: \.bin, \.csv, "),
         ("frame", r"no suffix.*add one of \.bin, \.csv, "),
     ],

@@ -1,4 +1,4 @@
-"""Livox packets (SDK2), out and in, and the message of Livox's ROS drivers.
+"""Livox packets, out and in, answers to Livox's drivers, and the message of its ROS drivers.
 
 Inner: people use the names in `tussock`.
 """
