@@ -1,6 +1,6 @@
 """How many sub-rays a beam needs: the tables of docs/beams.md.
 
-    python benchmarks/beams.py docs/beams.md [meadow] [shrub] [edges] [modes]
+    python benchmarks/beams.py docs/beams.md [meadow] [shrub] [edges] [adaptive] [modes]
 
 First: returns a pulse and spread of the ranges against those with 256 sub-rays, for every sensor of the catalogue in three
 places: a meadow, where the spread is that of the depth below the ground's plane; a shrub; and the edges of slats from 1 to
@@ -8,7 +8,7 @@ places: a meadow, where the spread is that of the depth below the ground's plane
 if ranges were normal, for a few pulses that pass the shrub would rule a standard deviation; of edges it is the standard
 deviation, for there are two ranges only. Pulses are always the same, so that differences are the sampling's. A number of sub-rays is enough where it
 and every larger one change both figures by less than 2 %. Then: every mode of the receiver, as `tussock validate receiver`
-has it. The page's tables are replaced, from the line that names this file on; where places are named, only their rows.
+has it. Between them: what adaptive sub-rays change, and how much faster they are, both timed in turns on one thread. The page's tables are replaced, from the line that names this file on; where places are named, only their rows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 import numpy as np
 
 import tussock
+from tussock.bench import timed_in_turns
 from tussock.frames.frame import Frame
 from tussock.validate.experiment import Trial
-from tussock.validate.experiments.receiver import of_convergence
+from tussock.validate.experiments.receiver import frame_figures, of_convergence, sampled
 
 COUNTS = (1, 4, 9, 16, 24, 32, 48, 64, 256)
 ENOUGH = 0.02
@@ -126,6 +127,28 @@ def of_beams(wanted: set[str], before: dict[tuple[str, str], str]) -> Iterator[s
             yield f"| {', '.join(names)} | {place} | " + " | ".join(cells) + f" | **{enough(found)}** |"
 
 
+def of_adaptive() -> Iterator[str]:
+    """The table of adaptive sub-rays, line by line: how far figures are off those of 256 sub-rays, and the speed."""
+    yield "| place | mode | rays | mean intensity | returns a pulse | quantiles of the range | times as fast |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for name in ("shrub", "meadow", "forest-trail", "courtyard"):
+        world, pose = tussock.World(tussock.ready_scene(name)), tussock.ready_pose(name)
+        pose = pose if isinstance(pose, tussock.Pose) else pose.pose(float(pose.times[0]))
+        for mode in ("strongest", "strongest+last", "all"):
+            few, many = (sampled(Trial(), name, rays, mode) for rays in (64, 256))
+            adaptive = few.with_(**{"beam.adaptive": True})
+            best = np.array(frame_figures(tussock.scan(world, many, pose)))
+            one, other = timed_in_turns(
+                lambda: tussock.scan(world, few, pose, threads=1),  # noqa: B023 (called at once)
+                lambda: tussock.scan(world, adaptive, pose, threads=1),  # noqa: B023
+                rounds=3,
+            )
+            for words, sensor, speed in (("64", few, 1.0), ("8 to 64", adaptive, one / other)):
+                off = 100 * (np.array(frame_figures(tussock.scan(world, sensor, pose))) / best - 1)
+                worst = off[2:][np.abs(off[2:]).argmax()]
+                yield f"| {name} | {mode} | {words} | {off[0]:+.2f} % | {off[1]:+.2f} % | {worst:+.2f} % | {speed:.2f} |"
+
+
 def of_modes() -> Iterator[str]:
     """The table of modes, line by line."""
     criteria, table = of_convergence(Trial())
@@ -140,13 +163,16 @@ def of_modes() -> Iterator[str]:
 
 
 def main() -> None:
-    page, wanted = Path(sys.argv[1]), set(sys.argv[2:]) or {"meadow", "shrub", "edges", "modes"}
+    page, wanted = Path(sys.argv[1]), set(sys.argv[2:]) or {"meadow", "shrub", "edges", "adaptive", "modes"}
     kept, _, tables = page.read_text(encoding="utf-8").partition(BELOW)
     rows = [line for line in tables.splitlines() if line.startswith("| ")]
     cells = [line.removeprefix("| ").split(" | ", 2) for line in rows]
     before = {(name, place): figures for names, place, figures in cells for name in names.split(", ")}
     modes = told(of_modes()) if "modes" in wanted else tables.partition("## Modes\n\n")[2].rstrip("\n").splitlines()
-    lines = [BELOW, "", "## Beams and places", "", *told(of_beams(wanted, before)), "", "## Modes", "", *modes]
+    kept_table = tables.partition("## Adaptive\n\n")[2].partition("\n\n## Modes")[0].splitlines()
+    adaptive = told(of_adaptive()) if "adaptive" in wanted else kept_table
+    lines = [BELOW, "", "## Beams and places", "", *told(of_beams(wanted, before)), "", "## Adaptive", "", *adaptive]
+    lines += ["", "## Modes", "", *modes]
     page.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -47,6 +47,7 @@ __all__ = [
     "everything_on",
     "machine",
     "measure",
+    "measure_adaptive",
     "measure_image",
     "measure_mirrors_unused",
     "measure_response",
@@ -133,6 +134,19 @@ def measure_mirrors_unused(
         rounds=3 * rounds,  # two times that hardly differ: noise would be all there is to see
     )
     return _case(name, world, sensor, without, whole)
+
+
+def measure_adaptive(
+    name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
+) -> Case:
+    """Adaptive sub-rays: ``bare`` is the same scan with all of them."""
+    count, adaptive = resolve_threads(threads), sensor.with_(**{"beam.adaptive": True})
+    whole, few = timed_in_turns(
+        lambda: scan(world, sensor, pose, threads=count),
+        lambda: scan(world, adaptive, pose, threads=count),
+        rounds=rounds,
+    )
+    return _case(name, world, sensor, whole, few)
 
 
 def measure(

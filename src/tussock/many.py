@@ -19,7 +19,16 @@ from tussock.randomness import chances_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
 from tussock.signal.range_noise import biases_of
-from tussock.simulate import add_speeds, checked_on, frame_meta, pose_table, prepare, refuse_callbacks, scan
+from tussock.simulate import (
+    add_speeds,
+    checked_on,
+    frame_meta,
+    pose_table,
+    prepare,
+    refuse_adaptive,
+    refuse_callbacks,
+    scan,
+)
 from tussock.trace.world import World
 
 __all__ = ["ManyFrames", "scan_many"]
@@ -96,6 +105,7 @@ def scan_many(
     poses = tuple(poses)
     if checked_on(on) == "gpu":
         refuse_callbacks(world)
+        refuse_adaptive(sensor)
         return _on_gpu(world, sensor, poses, numbers, frame, keep_misses)
     frames = [
         scan(world, sensor, pose, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)

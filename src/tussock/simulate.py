@@ -20,10 +20,11 @@ from tussock.frames.sway_rate import add_sway_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
+from tussock.pulse.adaptive import off_plane
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import Turns
-from tussock.pulse.plain import loop_for, on_a_thread
+from tussock.pulse.plain import is_dry, loop_for, on_a_thread
 from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
@@ -54,6 +55,7 @@ _BLOCK, _LARGE_BLOCK = 256, 1024  # pulses a thread takes at a time; whoever is 
 _TURNS = 8  # blocks a thread takes at least, so that none waits long for the last one
 _ROWS_A_THREAD = 20_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
+_NO_PLANE = sealed(np.zeros((0, 0), np.float32))
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
 _FAR_S = 1e10  # [s] 317 years: a microsecond is still told apart
 _POSE_STEP = 1e-3  # [s] between poses of a moving sensor: at 10 rad/s the chord is off by 1e-8 rad
@@ -97,6 +99,7 @@ def scan(
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
     if on == "gpu":
         refuse_callbacks(world)
+        refuse_adaptive(sensor)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -155,7 +158,7 @@ def prepare(
     if now is not None:
         receiving = receiving._replace(extinction=np.float32(float(receiving.extinction) + now.extinction))
     air = CLEAR if now is None else air_of(now, sensor, world.origin, span)
-    scanning = Scanning(around, firing, poses, receiving, chance_of(seed, frame), air)
+    scanning = _adapted(Scanning(around, firing, poses, receiving, chance_of(seed, frame), air), sensor)
     fired = Fired(
         firing.directions, _true_directions(scanning), firing.origins, firing.offsets, firing.lasers, pulses.azimuths,
         pulses.elevations, start,
@@ -196,6 +199,14 @@ def refuse_callbacks(world: World) -> None:
     if world.cut_out:
         raise InputError(
             "texture: see-through parts are not cut out on='gpu' yet; scan on='cpu', or give the material opacity_cutoff = 0"
+        )
+
+
+def refuse_adaptive(sensor: Sensor) -> None:
+    """A graphics processor traces all sub-rays before it looks at any."""
+    if sensor.beam.adaptive:
+        raise InputError(
+            "beam.adaptive: sub-rays are not adaptive on='gpu' yet; scan on='cpu', or set beam.adaptive = false"
         )
 
 
@@ -325,7 +336,21 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         np.float32(half_height),
         np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),
         span,
+        len(stencil),
+        np.float32(1.0),
+        _NO_PLANE,
     )
+
+
+def _adapted(scanning: Scanning, sensor: Sensor) -> Scanning:
+    """The scan with fewer sub-rays where fewer do; where light goes on from what it meets, all are traced."""
+    around, firing, probes = scanning.around, scanning.firing, sensor.beam.probes
+    goes_on = around.tables.bends or len(around.tables.responses) or len(around.volumes.model)
+    if goes_on or probes == len(firing.stencil) or not is_dry(scanning):
+        return scanning
+    share = firing.weights.sum(dtype=np.float64) / firing.weights[:probes].sum(dtype=np.float64)
+    plane = off_plane(firing.stencil[:probes])
+    return scanning._replace(firing=firing._replace(probes=probes, stand_for=np.float32(share), off_plane=plane))
 
 
 def pose_table(world: World, sensor: Sensor, path: Trajectory, frame: int) -> PoseTable:

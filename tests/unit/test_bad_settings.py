@@ -74,6 +74,18 @@ def test_sensor(key: str, value: object, rule: str) -> None:
         ({"receiver.range_walk": 0.5, "receiver.detects": ()}, "range_walk needs detects"),
         ({"receiver.model": "hits", "noise.speed_sigma_m_s": 0.1}, "speed_sigma_m_s needs receiver.model = 'echoes'"),
         ({"beam.sampling": "random", "beam.halo_share": 0.1}, "halo_share goes with a sampling that is the same"),
+        (
+            {"beam.adaptive": True, "beam.sampling": "stencil"},
+            "adaptive goes with sampling = 'sequence', not with 'stencil'",
+        ),
+        (
+            {"beam.adaptive": True, "beam.sampling": "sequence", "beam.halo_share": 0.1},
+            "adaptive goes with halo_share = 0",
+        ),
+        (
+            {"beam.adaptive": True, "beam.sampling": "sequence", "receiver.model": "hits"},
+            "beam.adaptive needs receiver.model = 'echoes'",
+        ),
     ],
 )
 def test_settings_that_do_not_go_together(changes: dict, rule: str) -> None:

@@ -26,6 +26,7 @@ def bench(
         everything_on,
         machine,
         measure,
+        measure_adaptive,
         measure_image,
         measure_mirrors_unused,
         measure_response,
@@ -59,6 +60,8 @@ def bench(
     for rays in (16, 32, 48):
         with waiting(f"meadow, beams on, {rays} rays", quiet=as_json):
             cases.append(measure("beams on", world, bench_sensor(rays), place, rounds=rounds, threads=threads))
+    with waiting("meadow, adaptive beams", quiet=as_json):
+        cases.append(measure_adaptive("adaptive", world, bench_sensor(48), place, rounds=rounds, threads=threads))
     with waiting("meadow, hit by hit", quiet=as_json):
         by_hit = bench_sensor(48).with_(**{"receiver.model": "hits"})
         cases.append(measure("hit by hit", world, by_hit, place, rounds=rounds, threads=threads))
@@ -86,6 +89,9 @@ def bench(
         sensor = load_sensor("hdl-64e-s2").with_(**{"beam.rays": 9})
         with waiting("courtyard, 9 rays", quiet=as_json):
             cases.append(measure("courtyard", world, sensor, place, rounds=rounds, threads=threads))
+        with waiting("courtyard, adaptive beams", quiet=as_json):
+            sensor = load_sensor("hdl-64e-s2")
+            cases.append(measure_adaptive("courtyard, adaptive", world, sensor, place, rounds=rounds, threads=threads))
         with waiting("courtyard, colour picture", quiet=as_json):
             camera = Camera(width=1920, height=1080)
             _, taken = timed_in_turns(lambda: None, lambda: render(world, camera, place, threads=threads), rounds=1)
@@ -110,6 +116,7 @@ def bench(
         "beams on: the receiver of echoes with as many rays as the catalogue has, leaves let light through; opaque leaves: "
         "they do not; hit by hit: Goodin's receiver"
     )
+    out.print("adaptive: bare is the same scan with all sub-rays")
     out.print("no mirrors: opaque leaves, and bare is the same scan with max_bounces = 0")
     out.print(
         f"tagged response, met by {100 * response.tagged_share:.0f} % of the pulses: {response.one_return:.2f} × the "

@@ -21,6 +21,7 @@ from tussock.frames.collect import Fired, fill_block
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
+from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
@@ -271,6 +272,7 @@ class Examples(NamedTuple):
             end_beams: len(around.volumes.model) > 0,
             stop_lanes: len(around.volumes.model) > 0,
             trace_volumes: len(around.volumes.model) > 0,
+            finish_lanes: self.scanning.firing.probes < len(self.scanning.firing.stencil),
             record_lanes: len(self.slots.recording.samples) > 0,
             listen_lanes: receiving.echoes,
             receive_lanes: not receiving.echoes,

@@ -90,20 +90,20 @@ def through_leaves(scanning: Scanning) -> bool:
 
 
 @inline_kernel
-def _goes_through(k: int) -> bool:
-    """Whether sub-ray ``k`` goes through leaves."""
-    return k % ONE_IN == 0
+def _goes_through(scanning: Scanning, k: int) -> bool:
+    """Whether sub-ray ``k`` goes through leaves: of adaptive beams those that every pulse has."""
+    return k % ONE_IN == 0 and k < scanning.firing.probes
 
 
 @inline_kernel
 def _stands_for(scanning: Scanning, k: int) -> Real:
     """`Travel.stands_for` of sub-ray ``k``."""
     weights, mine, all_of_them = scanning.firing.weights, np.float32(0.0), np.float32(0.0)
-    if not (through_leaves(scanning) and _goes_through(k)):
+    if not (through_leaves(scanning) and _goes_through(scanning, k)):
         return np.float32(0.0)
     for i in range(len(weights)):
         all_of_them += weights[i]
-        mine += weights[i] if _goes_through(i) else np.float32(0.0)
+        mine += weights[i] if _goes_through(scanning, i) else np.float32(0.0)
     return all_of_them / mine
 
 
@@ -118,7 +118,7 @@ def setting_out(scanning: Scanning, k: int) -> Travel:
 def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> bool:
     """Whether sub-ray ``k`` of any of the first ``lanes`` met a mirror, glass or a leaf that it goes on from."""
     optics, found = scanning.around.tables.optics, False
-    through = through_leaves(scanning) and _goes_through(k)
+    through = through_leaves(scanning) and _goes_through(scanning, k)
     if not (through or scanning.around.tables.bends):
         return False
     for l in range(lanes):

@@ -9,6 +9,7 @@ Pulses go through in groups of sixteen, one a lane of Embree's packets, in firin
     scatter   what comes back from it
     respond   spread ranges, and what stands behind, where the surface stands for a plant
     follow    what goes on from mirrors and glass, and through leaves
+    finish    the sub-rays that are traced only where the first ones say so
     weather   what the air takes, and what it sends back
     listen    which echoes the hits make, what is measured of each, and which are reported
               (or receive: the same for hits one by one)
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
+from tussock.pulse.adaptive import finish_lanes, new_probed
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.clouds import new_air_scratch
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
@@ -90,6 +92,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         new_volume_walk(),
         new_ended(),
         new_air_scratch(len(scanning.air.clouds)),
+        new_probed(scanning),
     )
 
 
@@ -130,7 +133,7 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
         for l in range(LANES):
             scratch.pulses[l] = first + l
         end_beams(scanning, scratch, first, lanes, slots.range.shape[1])
-    for k in range(rays):
+    for k in range(firing.probes):
         load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
         trace_sub_ray(around, packet, first, k)
         if filled:
@@ -140,6 +143,8 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
             respond_lanes(scanning, scratch, k, first, lanes, dual)
         if bends and anything_goes_on(scanning, packet, k, lanes):
             follow_lanes(scanning, scratch, k, first, lanes)
+    if firing.probes < rays:
+        finish_lanes(scanning, scratch, lanes)
     used = rows_in_use(hits, rays)
     if has_weather(air):
         weather_lanes(scanning, scratch, first, lanes, used, len(slots.recording.samples) > 0)

@@ -1,7 +1,7 @@
 """The loop over pulses for a plain scan, with nothing in it that such a scan never does.
 
-Weather, wind, volumes, vegetation that answers, receivers that look at hits one by one and waveforms that are kept make up
-almost half of the loop. A scan with none of them runs a copy of it in which those steps are empty, and the first scan after an
+Weather, wind, volumes, vegetation that answers, receivers that look at hits one by one, adaptive beams and waveforms that are
+kept make up almost half of the loop. A scan with none of them runs a copy of it in which those steps are empty, and the first scan after an
 installation waits that much less for the compiler. The steps that are left are the same, and so are the bits.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
+from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.loop import Turns, new_scratch, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
@@ -30,7 +31,7 @@ from tussock.trace.surroundings import Surroundings, trace_volumes
 from tussock.trace.sway import swayed
 from tussock.trace.triangles import Corners
 
-__all__ = ["is_plain", "loop_for", "on_a_thread", "plain_loop"]
+__all__ = ["is_dry", "is_plain", "loop_for", "on_a_thread", "plain_loop"]
 
 
 def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
@@ -103,12 +104,14 @@ def is_plain(scanning: Scanning, slots: Slots) -> bool:
         and not len(around.volumes.model)
         and not len(around.tables.responses)
         and not len(around.tables.sway.plants)
-        and not _has_weather(scanning)
+        and is_dry(scanning)
+        and scanning.firing.probes == len(scanning.firing.stencil)
     )
 
 
-def _has_weather(scanning: Scanning) -> bool:
-    return bool(getattr(has_weather, "py_func", has_weather)(scanning.air))
+def is_dry(scanning: Scanning) -> bool:
+    """Whether there is no weather."""
+    return not getattr(has_weather, "py_func", has_weather)(scanning.air)
 
 
 @cache
@@ -174,6 +177,11 @@ def _no_recording(
     return
 
 
+@inline_kernel
+def _no_others(scanning: Scanning, scratch: Scratch, lanes: int) -> None:
+    return
+
+
 _IDLE: dict[Any, Any] = {
     trace_volumes: _no_volumes,
     end_beams: _no_ends,
@@ -183,5 +191,6 @@ _IDLE: dict[Any, Any] = {
     weather_lanes: _no_weather,
     receive_lanes: _no_hits,
     record_lanes: _no_recording,
+    finish_lanes: _no_others,
 }
 """what stands for the steps that are left out"""

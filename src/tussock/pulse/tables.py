@@ -22,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
     "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -64,6 +64,12 @@ class Firing(NamedTuple):
     """[rad] of the true direction about the reported one"""
     period: float
     """[s] length of the frame: ray time 1"""
+    probes: int
+    """sub-rays of every pulse; the others only where a spot is torn (`tussock.pulse.adaptive`). As many as there are: all"""
+    stand_for: np.float32
+    """what all sub-rays carry over what the probes carry"""
+    off_plane: NDArray[np.float32]
+    """takes the inverse depths of the probes to what no plane explains of them, shape (probes, probes); or empty"""
 
 
 class PoseTable(NamedTuple):
@@ -251,6 +257,15 @@ class Ended(NamedTuple):
     """shape (2, lanes)"""
 
 
+class Probed(NamedTuple):
+    """What the first sub-rays of every lane say; see `tussock.pulse.adaptive`."""
+
+    torn: NDArray[np.int32]
+    """1 where they do not meet one surface, shape (lanes,)"""
+    inverse: NDArray[np.float32]
+    """[1/m] of their depths, shape (probes, lanes)"""
+
+
 class Scratch(NamedTuple):
     """Memory that a worker uses again for every group of pulses."""
 
@@ -274,6 +289,7 @@ class Scratch(NamedTuple):
     walk: VolumeWalk
     ended: Ended
     air: AirScratch
+    probed: Probed
 
 
 class Recording(NamedTuple):

@@ -26,6 +26,7 @@ from tussock.settings import Settings
 
 __all__ = ["Beam"]
 
+_PROBES = 8
 Divergence = Annotated[float, Field(ge=0.0, lt=1500.0)]
 
 
@@ -50,6 +51,9 @@ class Beam(Settings):
     """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; sequence: any number
     of points spread evenly over the spot; random: the same, sampled anew for every pulse"""
 
+    adaptive: bool = False
+    """trace eight sub-rays, and the others only where those do not meet one surface; no effect on fewer than sixteen"""
+
     profile: Literal["flat", "gaussian"] = "flat"
     """how the light is spread over the spot; gaussian: the divergence is that at 1/e² of the axis"""
     halo_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
@@ -64,6 +68,19 @@ class Beam(Settings):
         if self.halo_share > 0 and self.sampling == "random":
             raise ValueError("halo_share goes with a sampling that is the same for every pulse, not with 'random'")
         return self
+
+    @model_validator(mode="after")
+    def _adapting(self) -> Beam:
+        if self.adaptive and self.sampling != "sequence":
+            raise ValueError(f"adaptive goes with sampling = 'sequence', not with {self.sampling!r}")
+        if self.adaptive and self.halo_share > 0:
+            raise ValueError("adaptive goes with halo_share = 0: what is beside a beam is not seen by it")
+        return self
+
+    @property
+    def probes(self) -> int:
+        """Sub-rays that every pulse has; the others only where a spot is torn (`tussock.pulse.adaptive`)."""
+        return _PROBES if self.adaptive and self.rays >= 2 * _PROBES else self.all_rays
 
     @property
     def half_sizes(self) -> tuple[float, float]:

@@ -69,14 +69,25 @@ class Sensor(Shown, Settings):
             raise ValueError("noise.speed_sigma_m_s needs receiver.model = 'echoes'")
         return self
 
+    @model_validator(mode="after")
+    def _adaptive_echoes(self) -> Sensor:
+        if self.beam.adaptive and self.receiver.model != "echoes":
+            raise ValueError("beam.adaptive needs receiver.model = 'echoes'")
+        return self
+
     _pictured = True
+
+    def _rays_in_words(self) -> str:
+        if self.beam.probes < self.beam.rays:
+            return f"{self.beam.probes} to {self.beam.rays} rays"
+        return f"{self.beam.rays} ray{'s' if self.beam.rays > 1 else ''}"
 
     def _facts(self) -> dict[str, object]:
         return {
             "name": self.name,
             "pattern": f"{self.pattern.kind}, {self.lasers} laser{'s' if self.lasers > 1 else ''}",
             "pulses": f"{self.pulse_count():,} a frame, {1 / self.frame_period:g} frames a second",
-            "beam": f"{self.beam.rays} ray{'s' if self.beam.rays > 1 else ''} a pulse",
+            "beam": f"{self._rays_in_words()} a pulse",
             "returns": str(self.receiver.mode),
             "reach": f"{self.receiver.max_range_m:g} m",
         }

@@ -88,7 +88,9 @@ def test_bench_has_the_promised_form(tussock):
         case = meadow[rays]
         assert case["ratio"] == pytest.approx(case["scan_pulses_per_s"] / case["bare_pulses_per_s"], rel=1e-9)
     others = {case["name"]: case for case in said["cases"] if case["name"] != "meadow"}
-    assert set(others) == {"beams on", "opaque leaves", "hit by hit", "no mirrors", "everything on", "depth image"}
+    assert set(others) == {
+        "beams on", "adaptive", "opaque leaves", "hit by hit", "no mirrors", "everything on", "depth image",
+    }  # fmt: skip
     assert [case["rays"] for case in said["cases"] if case["name"] == "beams on"] == [16, 32, 48]
     assert all(case["ratio"] > 0 for case in others.values())
 

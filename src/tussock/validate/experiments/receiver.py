@@ -233,7 +233,9 @@ def of_convergence(trial: Trial) -> tuple[list[Criterion], Table]:
         world, place = World(ready_scene(name, seed=trial.seed)), _standing(ready_pose(name))
         for mode in modes:
             trial.doing(f"{name}, {mode}")
-            figures = {n: _figures(scan(world, sampled(trial, name, n, mode), place, seed=trial.seed)) for n in COUNTS}
+            figures = {
+                n: frame_figures(scan(world, sampled(trial, name, n, mode), place, seed=trial.seed)) for n in COUNTS
+            }
             rows += [(name, mode, n, *figures[n]) for n in COUNTS]
             few, many = (np.array(figures[n]) for n in (64, 256))
             off = np.abs(few / many - 1) * 100
@@ -244,7 +246,7 @@ def of_convergence(trial: Trial) -> tuple[list[Criterion], Table]:
     return criteria, Table("Sub-rays a pulse", heading, tuple(rows))
 
 
-def _figures(frame: Frame) -> tuple[float, ...]:
+def frame_figures(frame: Frame) -> tuple[float, ...]:
     quantiles = np.quantile(frame.range, [0.1, 0.5, 0.9]) if len(frame) else np.zeros(3)
     return (float(frame.intensity.mean()), len(frame) / frame.pulses, *map(float, quantiles))
 
