@@ -20,7 +20,7 @@ from tussock.frames.sway_rate import add_sway_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
 from tussock.poses import Pose, Trajectory
-from tussock.pulse.adaptive import off_plane
+from tussock.pulse.adaptive import off_plane, stand_for
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import Turns
@@ -55,6 +55,7 @@ _BLOCK, _LARGE_BLOCK = 256, 1024  # pulses a thread takes at a time; whoever is 
 _TURNS = 8  # blocks a thread takes at least, so that none waits long for the last one
 _ROWS_A_THREAD = 20_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
+_NO_WEIGHTS = sealed(np.zeros(0, np.float32))
 _NO_PLANE = sealed(np.zeros((0, 0), np.float32))
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
 _FAR_S = 1e10  # [s] 317 years: a microsecond is still told apart
@@ -337,7 +338,7 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),
         span,
         len(stencil),
-        np.float32(1.0),
+        _NO_WEIGHTS,
         _NO_PLANE,
     )
 
@@ -348,9 +349,8 @@ def _adapted(scanning: Scanning, sensor: Sensor) -> Scanning:
     goes_on = around.tables.bends or len(around.tables.responses) or len(around.volumes.model)
     if goes_on or probes == len(firing.stencil) or not is_dry(scanning):
         return scanning
-    share = firing.weights.sum(dtype=np.float64) / firing.weights[:probes].sum(dtype=np.float64)
-    plane = off_plane(firing.stencil[:probes])
-    return scanning._replace(firing=firing._replace(probes=probes, stand_for=np.float32(share), off_plane=plane))
+    shares, plane = stand_for(firing.stencil, firing.weights, probes), off_plane(firing.stencil[:probes])
+    return scanning._replace(firing=firing._replace(probes=probes, stand_for=shares, off_plane=plane))
 
 
 def pose_table(world: World, sensor: Sensor, path: Trajectory, frame: int) -> PoseTable:

@@ -24,7 +24,7 @@ from tussock.pulse.tables import Probed, Scanning, Scratch
 from tussock.trace.packets import LANES, NOTHING, hit_at, load_ray, ray_at
 from tussock.trace.surroundings import trace_surfaces
 
-__all__ = ["finish_lanes", "new_probed", "off_plane"]
+__all__ = ["finish_lanes", "new_probed", "off_plane", "stand_for"]
 
 _FLAT = np.float32(0.05)  # [σ] off the plane: what lies within it is one surface
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
@@ -32,11 +32,31 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 def off_plane(stencil: NDArray[np.float32]) -> NDArray[np.float32]:
     """1 − A·A⁺ of the module's text, for sub-rays with these shares of axis, left and up, shape (probes, 3)."""
+    rows = _rows(stencil)
+    return (np.eye(len(rows)) - rows @ np.linalg.pinv(rows)).astype(np.float32)
+
+
+def stand_for(stencil: NDArray[np.float32], weights: NDArray[np.float32], probes: int) -> NDArray[np.float32]:
+    """How many times its own weight each of the first sub-rays stands for, shape (probes,).
+
+    All together weigh what all sub-rays weigh, and in the mean they are at the same place on the spot (h, v): what is linear
+    in it, as the range of a plane is nearly, then comes out the same. Of the probes' weights w the least change that does
+    so is w·(1 + A·λ) with Aᵀ·w·A·λ = what is missing.
+    """
+    rows, carried = _rows(stencil), weights.astype(np.float64)
+    own = carried[:probes] * (carried.sum() / carried[:probes].sum())
+    few = rows[:probes]
+    missing = rows.T @ carried - few.T @ own
+    change = few @ (np.linalg.pinv(few.T @ (own[:, None] * few)) @ missing)
+    return (own * (1.0 + change) / carried[:probes]).astype(np.float32)
+
+
+def _rows(stencil: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The rows (1, h, v) of A, with places as shares of the widest."""
     shares = stencil.astype(np.float64)
     places = shares[:, 1:] / shares[:, :1]
     largest = np.maximum(np.abs(places).max(0), 1e-12)
-    rows = np.concatenate([np.ones((len(shares), 1)), places / largest], 1)
-    return (np.eye(len(rows)) - rows @ np.linalg.pinv(rows)).astype(np.float32)
+    return np.concatenate([np.ones((len(shares), 1)), places / largest], 1)
 
 
 @kernel
@@ -54,7 +74,7 @@ def finish_lanes(scanning: Scanning, scratch: Scratch, lanes: int) -> None:
     _find_torn(scanning, scratch)
     for k in range(probes):
         for l in range(LANES):
-            hits.energies[k, l] *= _ONE if torn[l] != 0 else firing.stand_for
+            hits.energies[k, l] *= _ONE if torn[l] != 0 else firing.stand_for[k]
     for k in range(probes, rays):
         for l in range(LANES):
             hits.energies[k, l] = _ZERO

@@ -66,8 +66,8 @@ class Firing(NamedTuple):
     """[s] length of the frame: ray time 1"""
     probes: int
     """sub-rays of every pulse; the others only where a spot is torn (`tussock.pulse.adaptive`). As many as there are: all"""
-    stand_for: np.float32
-    """what all sub-rays carry over what the probes carry"""
+    stand_for: NDArray[np.float32]
+    """how many times its own weight each probe stands for, shape (probes,); or empty"""
     off_plane: NDArray[np.float32]
     """takes the inverse depths of the probes to what no plane explains of them, shape (probes, probes); or empty"""
 
