@@ -38,8 +38,7 @@ def both(scene: tussock.Scene, **changes: object) -> tuple[Frame, Frame]:
 
 def walls(angle_deg: float = 0.0) -> tussock.Scene:
     scene = tussock.Scene("wall")
-    turned = np.array([0.0, 0.0, np.sin(np.deg2rad(angle_deg) / 2), np.cos(np.deg2rad(angle_deg) / 2)])
-    scene.add(tussock.box((1, 60, 60)), name="wall", position=(10, 0, 0), quaternion=turned)
+    scene.add(tussock.box((1, 60, 60)), name="wall", position=(10, 0, 0), yaw=float(np.deg2rad(angle_deg)))
     return scene
 
 
