@@ -349,7 +349,9 @@ def _adapted(scanning: Scanning, sensor: Sensor) -> Scanning:
     goes_on = around.tables.bends or len(around.tables.responses) or len(around.volumes.model)
     if goes_on or probes == len(firing.stencil) or not is_dry(scanning):
         return scanning
-    shares, plane = stand_for(firing.stencil, firing.weights, probes), off_plane(firing.stencil[:probes])
+    # Sealed as those of other scans are: the compiler takes arrays that may be written for another kind.
+    shares = sealed(stand_for(firing.stencil, firing.weights, probes))
+    plane = sealed(off_plane(firing.stencil[:probes]))
     return scanning._replace(firing=firing._replace(probes=probes, stand_for=shares, off_plane=plane))
 
 
