@@ -1,7 +1,7 @@
 """From a cost map to a path: obstacles grown by the vehicle's width, then A*.
 
 A cell with at least ``lethal`` cost is an obstacle. Cells nearer to one than half the vehicle's width and a margin are
-blocked, except those that the vehicle itself stands on. From there on it gets cheaper over ``respect_m``, so that the way
+blocked, except those that the vehicle itself stands on; where that leaves no way, one without the margin is looked for. From there on it gets cheaper over ``respect_m``, so that the way
 keeps off corners where there is room and still goes through a gap where there is none. A cell of cost c then costs
 1 + weight·c/100 a cell's length.
 """
@@ -28,7 +28,7 @@ class PlanSettings(Settings):
     lethal: Annotated[float, Field(gt=0.0, le=101.0)] = 100.0
     """cost from which a cell is an obstacle; above 100 none is"""
     margin_m: Annotated[float, Field(ge=0.0)] = 0.25
-    """kept from obstacles beside half the vehicle's width"""
+    """kept from obstacles beside half the vehicle's width, where there is room"""
     respect_m: Annotated[float, Field(ge=0.0, le=20.0)] = 1.5
     """beyond that, over which it costs less and less to be near an obstacle"""
     every_s: Annotated[float, Field(gt=0.0)] = 1.0
@@ -46,8 +46,19 @@ def plan(
     cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float
 ) -> NDArray[np.float64] | None:
     """A path (k, 2) [m] from where the vehicle is to the goal, None where there is no way."""
+    path = _plan(cost_map, start, goal, settings, half_width, half_width + settings.margin_m)
+    if path is None and settings.margin_m > 0:
+        path = _plan(cost_map, start, goal, settings, half_width, half_width)
+    return path
+
+
+def _plan(
+    cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float,
+    kept_m: float,
+) -> NDArray[np.float64] | None:  # fmt: skip
+    """The path that keeps ``kept_m`` from obstacles."""
     cell = cost_map.cell
-    least, soft = (half_width + settings.margin_m) / cell, settings.respect_m / cell
+    least, soft = kept_m / cell, settings.respect_m / cell
     far = distances(cost_map.costs, settings.lethal, least + soft)
     blocked = far <= least
     first = tuple(int(k) for k in cost_map.index(*start))

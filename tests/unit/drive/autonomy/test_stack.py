@@ -40,6 +40,20 @@ def test_a_plan_leads_around_what_is_lethal_and_prefers_short_grass():
     assert around[:, 1].min() < -14.0
 
 
+def test_a_gap_without_room_for_the_margin_is_gone_through_where_there_is_no_other_way():
+    cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
+    cost_map.costs[50] = 100
+    cost_map.costs[50, 48:52] = 0  # 2 m: the vehicle is 1.7 m wide, and 2.2 m with its margins
+    path = plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(), 0.85)
+    crossing = path[np.abs(path[:, 0] - 0.25) < 0.3]
+    assert np.abs(crossing[:, 1]).max() < 0.5
+    cost_map.costs[50, 10:20] = 0  # 5 m, further off: there the margin is kept
+    path = plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(), 0.85)
+    assert path[:, 1].min() < -15.0
+    cost_map.costs[50], cost_map.costs[50, 49:51] = 100, 0  # 1 m: too narrow for the vehicle itself
+    assert plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(), 0.85) is None
+
+
 def test_there_is_no_plan_through_a_closed_wall_or_off_the_map():
     cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
     cost_map.costs[50:54] = 100
