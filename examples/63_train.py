@@ -1,6 +1,6 @@
-"""Learning to drive with Stable-Baselines3: PPO for a few minutes, and how the return rises. Needs tussock[train].
+"""Learning to drive with Stable-Baselines3: SAC for a few minutes, and how the return rises. Needs tussock[train].
 
-python examples/63_train.py 15000     steps to train for; without a number a few, to see that it works
+python examples/63_train.py 4000     steps to train for; without a number a few, to see that it works
 """
 
 import sys
@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 try:
-    from stable_baselines3 import PPO
+    from stable_baselines3 import SAC
     from stable_baselines3.common.monitor import Monitor
 except ImportError:
     sys.exit(print("this example needs Stable-Baselines3: pip install 'tussock[train]'"))
@@ -53,9 +53,13 @@ def judged(model, episodes):
     return f"mean return {np.mean(sums):.1f} of {episodes} episodes, {there} reached the goal"
 
 
-model = PPO("MlpPolicy", env, n_steps=512, batch_size=64, learning_rate=1e-3, gamma=0.95, seed=0, device="cpu")
-steps = int(sys.argv[1]) if len(sys.argv) > 1 else 512
-episodes = 40 if steps > 5000 else 2
+steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+begin, net = min(300, steps // 2), {"net_arch": [64, 64]}
+model = SAC(
+    "MlpPolicy", env, learning_rate=1e-3, gamma=0.95, batch_size=128, learning_starts=begin, policy_kwargs=net, seed=0,
+    device="cpu",
+)  # fmt: skip
+episodes = 20 if steps > 1000 else 1
 print(f"before: {judged(model, episodes)}")
 begun = len(env.get_episode_rewards())
 model.learn(steps)
@@ -64,7 +68,7 @@ print(f"after {after[-1]} steps: {judged(model, episodes)}")
 for part in np.array_split(np.arange(len(sums)), min(8, len(sums))):
     print(f"  in training, up to step {after[part[-1]]}: mean return {sums[part].mean():.1f} of {len(part)} episodes")
 
-mean = min(40, len(sums))
+mean = min(20, len(sums))
 plt.figure(figsize=(7, 3.5), layout="constrained")
 plt.plot(after, sums, ".", ms=3, color="0.6", label="an episode")
 plt.plot(after[mean - 1 :], np.convolve(sums, np.ones(mean) / mean, "valid"), lw=2, label=f"mean of {mean}")
