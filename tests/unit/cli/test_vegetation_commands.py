@@ -264,6 +264,10 @@ def test_compare_two_scans(tussock, tmp_path) -> None:
         (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "-1"], "voxel: must be a length above 0"),
         (["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "nan"], "voxel: must be a length above 0"),
         (
+            ["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "1", "--regions", "--plain"],
+            "regions: does not go with",
+        ),
+        (
             ["learn", "f0.npz", "--out", "x.volumes", "--voxel-m", "1e-4"],
             "every voxel holds one point only, got 0.0001 m",
         ),
