@@ -59,7 +59,6 @@ def pulses_of(data: Path, name: str) -> list[tussock.MeasuredPulses]:
     found = []
     for path in sorted(data.glob(f"{name}-*.pcap")):
         pulses = tussock.load_pulses(path, trajectory=poses, reach=REACH)
-        # Packets do not end with a revolution: what is fired within a tenth of a second is one.
         found += [pulses.select(pulses.turns == turn) for turn in np.unique(pulses.turns)]
     return found
 
@@ -67,7 +66,7 @@ def pulses_of(data: Path, name: str) -> list[tussock.MeasuredPulses]:
 def learned(data: Path, voxel: float | None) -> tussock.Volumes:
     poses = Trajectory.load(data / "path.tum")
     begin, used = time.perf_counter(), time.process_time()
-    options = tussock.DriveOptions(voxel=voxel, regions=True, reach=REACH)
+    options = tussock.DriveOptions(voxel=voxel, regions=True, reach=REACH, vehicle=None)
     volumes = tussock.learn_drive(sorted(data.glob("even-*.pcap")), poses, options, say=print)
     took, used = time.perf_counter() - begin, time.process_time() - used
     tussock.save_volumes(volumes, data / "place.volumes", force=True)
@@ -92,7 +91,8 @@ def scored(name: str, real: list[tussock.MeasuredPulses], other: list[tussock.Me
         whole = tussock.compare(join_pulses(real), join_pulses(other), angle_bin=np.deg2rad(angle), range_bin=width)
         print(
             f"{name}, bins {angle:g} deg x {width:g} m: {whole.distance:.3f} of all, "
-            f"{np.mean([score.distance for score in scores]):.3f} of a revolution on average; "
+            f"{np.average([score.distance for score in scores], weights=[len(one) for one in real]):.3f} of a revolution "
+            "on average; "
             f"hit rate {100 * whole.real_hit_rate:.2f} %, off by {100 * whole.hit_rate_difference:+.2f} %",
             flush=True,
         )

@@ -30,8 +30,8 @@ from tussock.version import VERSION
 
 __all__ = ["REGION_FEWEST", "FitOptions", "Method", "check_regions", "fit_volumes"]
 
-REGION_FEWEST = 3.0
-"""returns of a voxel where sizes go by region"""
+REGION_FEWEST = 1.5
+"""returns of a voxel where sizes go by region: lone returns are not resolved, and more would blur what was seen often"""
 
 Method = Literal["voxels", "two-means", "growing"]
 
