@@ -56,8 +56,8 @@ def test_pulses_of_a_path_are_placed_by_the_pose_of_their_own_time() -> None:
     placed = pulses.placed(path, fired)
     positions, quaternions = path.at(fired)
     turn = Rotation.from_quat(quaternions)
-    assert placed.origins == pytest.approx(turn.apply(pulses.origins) + positions, abs=2e-6)
-    assert placed.directions == pytest.approx(turn.apply(pulses.directions), abs=2e-5)
+    assert placed.origins == pytest.approx(turn.apply(pulses.origins.copy()) + positions, abs=2e-6)
+    assert placed.directions == pytest.approx(turn.apply(pulses.directions.copy()), abs=2e-5)
     assert np.linalg.norm(placed.directions, axis=1) == pytest.approx(np.ones(n), abs=1e-12)
     part = pulses.select(slice(40, 90)).placed(path, fired[40:90])
     assert np.array_equal(part.origins, placed.origins[40:90]), "whatever part is asked for"
