@@ -161,7 +161,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
-    plain |= {"trace_volumes", "end_beams", "stop_lanes"}
+    plain |= {"trace_volumes", "end_beams", "stop_lanes", "finish_lanes"}
     assert left_out["echoes"] == left_out["moving"] == plain
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}
