@@ -34,3 +34,8 @@ trees = scene.add_volumes(tussock.load_volumes("tree.volumes"), name="trees", pl
 frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 1.8))
 for thing in (trees, wall):
     print(f"{thing.name}: {(frame.object_id == thing.id).sum():,} returns")
+
+# What the returns were labelled, the volumes are, and so are the returns from them; a camera sees them as translucent plants.
+print(f"labels: {volumes.label_names}")
+camera = tussock.Camera(width=320, height=200, samples=8, lens=tussock.Pinhole(horizontal_fov_deg=80))
+tussock.save_image(tussock.render(scene, camera, tussock.Pose.at(0, 0, 1.8)).rgb, "avenue.png", force=True)

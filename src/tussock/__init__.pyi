@@ -65,6 +65,7 @@ from tussock.jobs.engines import dask_engine as dask_engine
 from tussock.jobs.plan import Plan as Plan
 from tussock.jobs.plan import load_plan as load_plan
 from tussock.jobs.run import run_plan as run_plan
+from tussock.learn.color_volumes import color_volumes as color_volumes
 from tussock.learn.dead_lasers import dead_rings as dead_rings
 from tussock.learn.field_scores import FieldScores as FieldScores
 from tussock.learn.field_scores import field_scores as field_scores
@@ -79,6 +80,8 @@ from tussock.learn.match_response import match_response as match_response
 from tussock.learn.measured_pulses import MeasuredPulses as MeasuredPulses
 from tussock.learn.measured_pulses import join_pulses as join_pulses
 from tussock.learn.measured_pulses import measured_pulses as measured_pulses
+from tussock.learn.photos import Photo as Photo
+from tussock.learn.photos import load_photos as load_photos
 from tussock.learn.range_spread import RangeSpread as RangeSpread
 from tussock.learn.range_spread import measure_range_spread as measure_range_spread
 from tussock.learn.readers.read_pulses import load_pulses as load_pulses

@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from tussock.arrays import FloatArray, read_only
 from tussock.errors import InputError, nearest
 from tussock.limits import read_text
+from tussock.sbet import SBET_SUFFIXES, read_sbet
 from tussock.shown import Shown
 
 __all__ = ["Pose", "Trajectory", "check_covered"]
@@ -166,11 +167,13 @@ class Trajectory(Shown):
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a TUM file (``t x y z qx qy qz qw``), or a CSV file with a header.
+        """Read a TUM file (``t x y z qx qy qz qw``), a CSV file with a header, or an SBET file (.sbet, .out; UTM).
 
         The columns of a CSV file are time_s (or t), x, y, z, and qx, qy, qz, qw or any of roll_deg, pitch_deg,
         yaw_deg.
         """
+        if Path(path).suffix.lower() in SBET_SUFFIXES:
+            return cls(*read_sbet(Path(path)))
         text = read_text(Path(path))
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         if not lines:

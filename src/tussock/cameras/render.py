@@ -44,10 +44,13 @@ def look(
     frame: int = 0,
     time: float | None = None,
     depth_only: bool = False,
+    seed: int = 0,
     threads: int | None = None,
     on: str = "cpu",
 ) -> View:
     """Look through every pixel's middle once: image number ``frame``, or the one that starts at ``time`` [s].
+
+    A pixel that looks at learned volumes ends in one of them or behind them by chance, as a pulse would; ``seed`` chooses.
 
     ``pose`` is ``T_world_camera``, standing or moving. ``depth_only`` leaves all but the ranges out, which is
     quicker. Hand over a `World` instead of a `Scene` to look many times without building it again. ``on`` is ``"cpu"``
@@ -67,13 +70,16 @@ def look(
     seen = _room(camera, truth=not depth_only)
     if checked_on(on) == "gpu":
         refuse_callbacks(world)
+        if world.placed_volumes:
+            raise InputError("volumes: cameras do not see them on='gpu' yet; look on='cpu'")
         # Late: it needs Numba's compiler for CUDA.
         from tussock.cameras.on_gpu import look_on_gpu
 
         look_on_gpu(world, viewing, moving.surroundings.tables, seen, (start, start + camera.shutter.duration))
     else:
         count = resolve_threads(threads)
-        run_on_threads(view_loop, count, moving.surroundings, viewing, seen, pieces=_pieces(camera, 1, count))
+        chance = chance_of(check_seed(seed), _draw_number(camera, frame, time))
+        run_on_threads(view_loop, count, moving.surroundings, viewing, seen, chance, pieces=_pieces(camera, 1, count))
     return View(
         camera=camera,
         pose=path.pose(start),
@@ -125,7 +131,7 @@ def render(
     got = np.zeros((camera.height, camera.width, 3), np.float32)
     run_on_threads(color_loop, count, coloring, got, pieces=_pieces(camera, camera.samples, count))
     if now is not None:
-        ranges = look(world, camera, path, time=start, depth_only=True, threads=count).range
+        ranges = look(world, camera, path, time=start, depth_only=True, seed=seed, threads=count).range
         got = add_weather(Sight(camera, path.pose(start), got, ranges, seed, draw), now, lit)
     return Picture(
         camera=camera,

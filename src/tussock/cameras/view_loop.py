@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, set_pixels
+from tussock.cameras.viewing import TILE, Viewing, aim, new_tile, number_pixels, set_pixels
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
+from tussock.randomness import Chance
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.packets import LANES, Packet, distance_at, hit_at, is_hit, new_packet, ray_at
+from tussock.trace.placed_volumes import VolumeWalk, new_volume_walk
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.surroundings import Surroundings, trace_surfaces
+from tussock.trace.surroundings import Surroundings, trace_surfaces, trace_volumes
 
 __all__ = ["Seen", "facing", "keep_ranges", "keep_truth", "view_loop"]
 
@@ -28,22 +30,39 @@ class Seen(NamedTuple):
     normal: Array
 
 
+class _Scratch(NamedTuple):
+    """Memory that a worker uses again for every tile."""
+
+    packet: Packet
+    tile: Array
+    pixels: Array
+    """numbers of the tile's pixels"""
+    walk: VolumeWalk
+
+
 @kernel
-def view_loop(worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen) -> None:
-    """Look through the pixels of this worker's bands of four rows."""
-    _look(worker, workers, around, viewing, seen, new_packet(), new_tile())
+def view_loop(
+    worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen, chance: Chance
+) -> None:  # fmt: skip
+    """Look through the pixels of this worker's bands of four rows; ``chance`` is whether a volume is seen through."""
+    scratch = _Scratch(new_packet(), new_tile(), np.zeros(LANES, np.int64), new_volume_walk())
+    _look(worker, workers, around, viewing, seen, chance, scratch)
 
 
 @loop_kernel
 def _look(
-    worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen, packet: Packet, tile: Array
+    worker: int, workers: int, around: Surroundings, viewing: Viewing, seen: Seen, chance: Chance, scratch: _Scratch
 ) -> None:
+    packet, tile = scratch.packet, scratch.tile
     truth = len(seen.object_id) > 0
     for band in range(worker, (viewing.height + TILE - 1) // TILE, workers):
         for left in range(0, viewing.width, TILE):
             set_pixels(viewing, band, left, tile)
             aim(viewing, band, tile, packet)
             trace_surfaces(around, packet)
+            if len(around.volumes.model) > 0:
+                number_pixels(viewing, band, left, scratch.pixels)
+                trace_volumes(around, packet, LANES, scratch.pixels, chance, scratch.walk)
             keep_ranges(packet, band * TILE, left, seen.range)
             if truth:
                 keep_truth(around.tables, packet, band * TILE, left, seen)

@@ -22,7 +22,7 @@ from tussock.poses import Trajectory
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
 from tussock.trace.ray import SKIN, Ray
 
-__all__ = ["TILE", "TILE_ROWS", "Viewing", "aim", "new_tile", "set_pixels", "tile_rays", "viewing_of"]
+__all__ = ["TILE", "TILE_ROWS", "Viewing", "aim", "new_tile", "number_pixels", "set_pixels", "tile_rays", "viewing_of"]
 
 TILE = 4
 TILE_ROWS = 8
@@ -73,6 +73,14 @@ def viewing_of(camera: Camera, path: Trajectory, start: float, origin: NDArray[n
 def new_tile() -> Array:
     """Room for the rays of a tile in optical axes: u, v, start x, y, direction x, y, z, moment; shape (8 × lanes,)."""
     return np.zeros(TILE_ROWS * LANES, np.float64)
+
+
+@inline_kernel
+def number_pixels(viewing: Viewing, band: int, left: int, pixels: Array) -> None:
+    """The number of each of the tile's pixels in the image; those beyond its edge have that of its last."""
+    for l in range(LANES):
+        row, column = min(band * TILE + l // TILE, viewing.height - 1), min(left + l % TILE, viewing.width - 1)
+        pixels[l] = row * viewing.width + column
 
 
 @inline_kernel

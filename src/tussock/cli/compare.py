@@ -26,9 +26,22 @@ class CompareOptions:
     """What the command takes."""
 
     real: Annotated[
-        Path, typer.Argument(help="The real scan: .pcap or .pcapng, KITTI .bin, or a file of a frame or of points.")
+        Path,
+        typer.Argument(
+            help="The real scan: .pcap or .pcapng, KITTI .bin, a file of a frame or of points, a log or a sequence."
+        ),
     ]
-    simulated: Annotated[Path, typer.Argument(help="The simulated scan, with its pulses without return (--misses).")]
+    simulated: Annotated[
+        Path,
+        typer.Argument(
+            help="The simulated scan, with its pulses without return (--misses); or learned volumes (.volumes), which the "
+            "pulses of the real scan are fired into again."
+        ),
+    ]
+    seconds: Annotated[
+        str | None, typer.Option(help="Of a drive, the even or the odd seconds alone; learn from the others.")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed of the chance with which volumes are passed.")] = 0
     angle_deg: Annotated[float, typer.Option(help="Width of an angle bin [deg].")] = 0.09
     range_m: Annotated[float, typer.Option(help="Width of a range bin [m].")] = 0.002
     box: Annotated[
@@ -63,23 +76,22 @@ def compare(given: CompareOptions) -> None:
     from rich.table import Table
 
     from tussock.cli.console import out, print_json, waiting
-    from tussock.cli.scans import open_scan, parse_box
+    from tussock.cli.scans import parse_box
     from tussock.learn.field_scores import field_scores, scores_by_label, scores_by_region
     from tussock.learn.scores import QUANTILES
     from tussock.learn.scores import compare as score_of
     from tussock.learn.through_box import through_box
     from tussock.plots.canvas import check_picture
     from tussock.plots.comparison import plot_comparison
+    from tussock.plots.field_scores import FLOOR
 
     if given.picture is not None:
         check_picture(given.picture, force=given.force)
     corners = None if given.box is None else parse_box(given.box)
     with waiting("reading", quiet=given.as_json):
-        one = open_scan(given.real, trajectory=given.trajectory, model=given.model, unit=given.unit, turns=given.turns)
+        one = _real(given)
         rest = _rest(given, one)
-        two = open_scan(
-            given.simulated, model=given.simulated_model, unit=given.simulated_unit, turns=given.simulated_turns
-        )
+        two = _simulated(given, one)
     if corners is not None:
         one, two = (through_box(pulses, corners) for pulses in (one, two))
         with suppress(InputError):  # where a part of the real recording has no pulse in the box, there is no floor
@@ -96,11 +108,17 @@ def compare(given: CompareOptions) -> None:
     field |= scores_by_label(one, two, angle_bin=angle_bin)
     floor = None if rest is None else score_of(*rest, angle_bin=angle_bin, range_bin=given.range_m)
     if rest is not None:
-        field["floor: real, real"] = field_scores(*rest, angle_bin=angle_bin)
+        field[FLOOR] = field_scores(*rest, angle_bin=angle_bin)
     score = score_of(one, two, angle_bin=math.radians(given.angle_deg), range_bin=given.range_m)
     if given.picture is not None:
         plot_comparison(
-            one, two, score, given.picture, title=f"{given.real.name} and {given.simulated.name}", force=given.force
+            one,
+            two,
+            score,
+            given.picture,
+            title=f"{given.real.name} and {given.simulated.name}",
+            field=field,
+            force=given.force,
         )
     if given.as_json:
         scores = {name: found.plain() for name, found in field.items()}
@@ -122,6 +140,41 @@ def compare(given: CompareOptions) -> None:
     out.print(_field_table(field))
     if given.picture is not None:
         out.print(f"drew {given.picture}")
+
+
+def _real(given: CompareOptions) -> MeasuredPulses:
+    """The real scan; of a drive all that was recorded, or the seconds that were asked for."""
+    from tussock.cli.console import note
+    from tussock.cli.scans import open_scan
+    from tussock.learn.drives.sequences import is_sequence
+    from tussock.learn.learn_drive import DriveOptions, open_drive
+    from tussock.learn.measured_pulses import join_pulses
+    from tussock.poses import Trajectory
+
+    if given.seconds is None and not is_sequence(given.real):
+        return open_scan(given.real, trajectory=given.trajectory, model=given.model, unit=given.unit, turns=given.turns)
+    if given.turns is not None:
+        raise InputError("turns: goes with a single scan, not with a drive; leave it out")
+    poses = None if given.trajectory is None else Trajectory.load(given.trajectory)
+    options = DriveOptions(model=given.model, unit=given.unit, seconds=given.seconds)
+    parts = list(open_drive([given.real], poses, options, note))
+    if not parts:
+        raise InputError(f"{given.real.name}: holds no {given.seconds} seconds")
+    return join_pulses(parts)
+
+
+def _simulated(given: CompareOptions, real: MeasuredPulses) -> MeasuredPulses:
+    """The simulated scan; of volumes what the real pulses meet there."""
+    from tussock.cli.scans import open_scan
+    from tussock.learn.scan_volumes import simulate_volumes
+    from tussock.randomness import check_seed
+    from tussock.scene_files.volume_file import VOLUME_SUFFIX, load_volumes
+
+    if given.simulated.suffix.lower() == VOLUME_SUFFIX:
+        return simulate_volumes(load_volumes(given.simulated), real, seed=check_seed(given.seed))
+    return open_scan(
+        given.simulated, model=given.simulated_model, unit=given.simulated_unit, turns=given.simulated_turns
+    )
 
 
 def _edges(text: str) -> list[float]:

@@ -65,8 +65,16 @@ class LearnOptions(ScanFileOptions):
     odometry: Annotated[
         bool, typer.Option("--odometry", help="Find the poses of a drive by KISS-ICP, where none are known.")
     ] = False
+    seconds: Annotated[
+        str | None,
+        typer.Option(help="Learn a drive from its even or its odd seconds alone; `compare` foretells the others."),
+    ] = None
     moving: Annotated[bool, typer.Option("--moving", help="Learn what moved during a drive, too.")] = False
     plain: Annotated[bool, typer.Option("--plain", help="One permeability a volume, exactly as in the paper.")] = False
+    photos: Annotated[
+        Path | None,
+        typer.Option(help="Colour the volumes from photographs: a file (.toml) of images, cameras and poses."),
+    ] = None
     picture: Annotated[Path | None, typer.Option(help="Also draw the volumes as ellipsoids to this PNG.")] = None
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
@@ -78,8 +86,10 @@ def learn(given: LearnOptions) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the pulses of a scan."""
     from tussock.cli.console import note, print_json, waiting
     from tussock.cli.console import out as console
+    from tussock.learn.color_volumes import color_volumes
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.partition.voxels import check_voxel
+    from tussock.learn.photos import load_photos
     from tussock.learn.range_noise import constant_noise
     from tussock.plots.canvas import check_picture
     from tussock.plots.volumes import plot_volumes
@@ -98,6 +108,7 @@ def learn(given: LearnOptions) -> None:
     if given.picture is not None:
         check_picture(given.picture, force=given.force)
     corners = None if given.box is None else parse_box(given.box)
+    photos = [] if given.photos is None else load_photos(given.photos)
     notes: list[str] = []
     learned: dict[str, float] = {}
     name = given.capture[0].name if len(given.capture) == 1 else f"{len(given.capture)} recordings"
@@ -120,6 +131,8 @@ def learn(given: LearnOptions) -> None:
                 box=corners, fewest=given.fewest, regions=given.regions, threads=given.threads, range_noise=given.range_noise_m,
                 say=notes.append,
             )  # fmt: skip
+    if photos:
+        volumes = color_volumes(volumes, photos, threads=given.threads)
     with named_together():
         save_volumes(volumes, given.out, force=given.force)
         if given.picture is not None:
@@ -134,7 +147,7 @@ def learn(given: LearnOptions) -> None:
                 "partition": given.partition, "tau": given.tau, "bytes_per_volume": volumes.nbytes / len(volumes),
                 "permeability_mean": float(volumes.permeability.mean()), "learn_s": learned["seconds"],
                 "range_noise_m": about["range_noise_m"], "moved": about.get("moved", 0), "two_returns": about["two_returns"],
-                "notes": notes, "files": [str(file) for file in (given.out, given.picture) if file is not None],
+                "labels": _labels(volumes), "colored": int((volumes.colors[:, 3] > 0).sum()), "notes": notes, "files": [str(file) for file in (given.out, given.picture) if file is not None],
             }
         )  # fmt: skip
         return
@@ -144,11 +157,27 @@ def learn(given: LearnOptions) -> None:
         f"{len(volumes):,} volumes at {about['voxel_m']:g} m ({how}), mean permeability {volumes.permeability.mean():.3f}, in "
         f"{learned['seconds']:.1f} s"
     )
+    if len(volumes.labels):
+        shares = sorted(_labels(volumes).items(), key=lambda pair: -pair[1])
+        shown = ", ".join(f"{label} {count / len(volumes):.0%}" for label, count in shares[:6])
+        console.print(f"labels: {shown}{', …' if len(shares) > 6 else ''}")
+    if len(volumes.colors):
+        console.print(f"colours: {(volumes.colors[:, 3] > 0).mean():.0%} of the volumes")
     console.print(f"wrote {given.out} ({given.out.stat().st_size / 1e6:.2f} MB)")
     if given.picture is not None:
         console.print(f"drew {given.picture}")
     for text in notes:
         note(text)
+
+
+def _labels(volumes: Volumes) -> dict[str, int]:
+    """How many volumes have each label."""
+    import numpy as np
+
+    names = {number: name for name, number in volumes.label_names.items()}
+    numbers, counts = np.unique(volumes.labels, return_counts=True)
+    pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
+    return {names.get(number, f"label-{number}") if number else "unlabelled": count for number, count in pairs}
 
 
 def _is_drive(given: LearnOptions) -> bool:
@@ -158,7 +187,7 @@ def _is_drive(given: LearnOptions) -> bool:
 
     one = given.capture[0]
     recorded = one.suffix.lower() in CAPTURE_SUFFIXES or is_log(one)
-    moves = given.odometry or (given.trajectory is not None and recorded)
+    moves = given.odometry or given.seconds is not None or (given.trajectory is not None and recorded)
     return len(given.capture) > 1 or (one.is_dir() and not is_log(one)) or moves
 
 
@@ -196,7 +225,7 @@ def _from_drive(
             voxel=given.voxel_m, tau=given.tau, plain=given.plain, box=corners, fewest=given.fewest, regions=given.regions,
             vehicle=vehicle,
             moving=given.moving, model=given.model, unit=given.unit, range_noise=given.range_noise_m,
-            threads=given.threads, keep=keep, told=told,
+            threads=given.threads, keep=keep, told=told, seconds=given.seconds,
         )  # fmt: skip
         poses = None if given.trajectory is None else Trajectory.load(given.trajectory)
         if given.odometry:

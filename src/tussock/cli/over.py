@@ -22,6 +22,6 @@ def plot_over(plan: ScanPlan, frame: Frame, camera: Camera, out: Path) -> None:
     world, place, threads = plan.world, plan.place, plan.threads
     start = float(frame.meta["start_s"])
     picture = render(world, camera, place, time=start, seed=plan.seed, threads=threads)
-    view = look(world, camera, place, time=start, depth_only=True, threads=threads)
+    view = look(world, camera, place, time=start, depth_only=True, seed=plan.seed, threads=threads)
     points = frame.select(frame.hit).world_xyz()
     save_image(overlay_points(picture.rgb, camera, picture.pose, points, ranges=view.range), out, force=plan.force)

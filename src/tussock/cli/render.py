@@ -68,8 +68,8 @@ def render(given: RenderOptions) -> None:
     from tussock.cameras.render import look
     from tussock.cameras.render import render as take
     from tussock.cameras.shading.light import Light
-    from tussock.cli.console import note, print_json, waiting
     from tussock.cli.console import out as console
+    from tussock.cli.console import print_json, waiting
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_source
     from tussock.errors import nearest
@@ -106,6 +106,7 @@ def render(given: RenderOptions) -> None:
                 place,
                 time=given.time,
                 depth_only=given.kind in ("depth", "range"),
+                seed=given.seed,
                 threads=given.threads,
                 on=given.on,
             )
@@ -117,12 +118,11 @@ def render(given: RenderOptions) -> None:
                 )
     if given.kind != "boxes":
         save_image(image, given.out, force=given.force)
-    unseen = [placed.name for placed in world.placed_volumes]
     if given.as_json:
         print_json(
             {
                 "scene": world.name, "triangles": world.triangles, "kind": given.kind, "width": device.width,
-                "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"], "unseen": unseen,
+                "height": device.height, "build_s": built["seconds"], "look_s": looked["seconds"],
                 "file": str(given.out),
             }
         )  # fmt: skip
@@ -130,8 +130,6 @@ def render(given: RenderOptions) -> None:
     console.print(f"{world.name}: {world.triangles:,} triangles, ready in {built['seconds']:.1f} s")
     console.print(f"{device.name}: {device.width} × {device.height} pixels in {looked['seconds']:.2f} s")
     console.print(f"wrote {given.out}")
-    if unseen:
-        note(f"cameras do not see volumes ({', '.join(unseen)})")
 
 
 def _exposure(text: str) -> dict[str, Any]:

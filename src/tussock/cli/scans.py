@@ -38,7 +38,7 @@ class ScanFileOptions:
     ] = None
     trajectory: Annotated[
         Path | None,
-        typer.Option("--trajectory", "--poses", help="Where the sensor was over time: a TUM or CSV file."),
+        typer.Option("--trajectory", "--poses", help="Where the sensor was over time: a TUM, CSV or SBET file."),
     ] = None
     model: ModelOption = None
     unit: UnitOption = None

@@ -100,8 +100,9 @@ def load(path: Path) -> Contents:
     fields = dict(zip(("x", "y", "z", "intensity"), points.T, strict=True))
     if origin is not None:
         fields |= {axis: fields[axis] + by for axis, by in zip("xyz", origin, strict=True)}
-    beside = labels_beside(path)
-    if beside.exists():
+    in_sequence = path.parent.parent / "labels" / f"{path.stem}.label"  # SemanticKITTI: velodyne/, labels/
+    beside = next((file for file in (labels_beside(path), in_sequence) if file.exists()), None)
+    if beside is not None:
         labels = np.frombuffer(beside.read_bytes(), "<u4")
         if len(labels) != len(points):
             raise InputError(f"{beside}: holds {len(labels)} labels for {len(points)} points")

@@ -28,7 +28,7 @@ from tussock.files.contents import FIELD_TYPES, Contents
 from tussock.files.file_format import Beside, Format, has_waveforms
 from tussock.files.las_checks import check_before_reading
 
-__all__ = ["LAS", "LAZ", "asprs_classes"]
+__all__ = ["LAS", "LAZ", "asprs_classes", "labels_of_classes"]
 
 STEP_M = 1e-4
 USER, RECORD = "tussock", 1
@@ -56,6 +56,18 @@ def asprs_classes(labels: NDArray[Any]) -> NDArray[np.uint8]:
     for number, ours in _ASPRS.items():
         table[list(ours)] = number
     return table[labels.astype(np.int64)]
+
+
+_NEAREST = {2: 72, 3: 100, 4: 104, 5: 70, 6: 50, 7: 1, 9: 112, 11: 40, 17: 52, 18: 1}
+"""our label that is nearest to a class: terrain, grass, shrub, vegetation, building, outlier (low and high noise), water,
+road, and other-structure for bridges"""
+
+
+def labels_of_classes(classes: NDArray[Any]) -> NDArray[np.uint16]:
+    """Labels of classes, shape (n,); 0 for classes that say nothing of ours."""
+    table = np.zeros(256, np.uint16)
+    table[list(_NEAREST)] = list(_NEAREST.values())
+    return table[classes.astype(np.int64) & 255]
 
 
 def save(contents: Contents, path: Path, *, compressed: bool = False) -> None:
@@ -134,6 +146,11 @@ def load(path: Path) -> Contents:
         fields["intensity"] = np.asarray(cloud.intensity) / 65535.0
         if "gps_time" in names:
             fields["time"] = np.asarray(cloud.gps_time)
+        classes = labels_of_classes(np.asarray(cloud.classification))
+        if classes.any():
+            fields["label"] = classes
+        if "red" in names and any(np.any(cloud[name]) for name in ("red", "green", "blue")):
+            fields |= {name: np.asarray(cloud[name]) for name in ("red", "green", "blue")}
         return Contents(fields, None)
     own = _OWN_PLACE | _EXTRA_NAMES
     for name, dtype in FIELD_TYPES.items():

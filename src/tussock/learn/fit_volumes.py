@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
+from tussock.learn.knowledge import Knowledge, known_names, mean_colors, most_labels
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids
@@ -138,11 +139,15 @@ def _fit_ellipsoids(
             "range_noise_m": float(np.sqrt(variances.mean())), "two_returns": float(np.isfinite(pulses.others).mean()),
             "dead_rings": []}  # fmt: skip
     x, y, z = options.origin.tolist()
+    knowledge = Knowledge(volumes)
+    knowledge.add(pulses, labels)
+    classes = most_labels(knowledge.totals(), np.bincount(labels[inside], minlength=volumes))
     return Volumes(
         closed.means, closed.precisions, rho, shells, np.round(closure * WHOLE).astype(np.uint16), met,
         _intensity(pulses, labels, volumes), closed.cell, closed.edges, closed.partition, options.tau, meta=meta,
         origin=(x, y, z), held=np.minimum(np.round(np.sqrt(held) / HELD_STEP), WHOLE).astype(np.uint16),
         second=np.round(Behind.share(filled, *behind.totals()) * WHOLE).astype(np.uint16), gap=gap_of(gaps),
+        labels=classes, colors=mean_colors(knowledge.totals()), label_names=known_names(classes, pulses.label_names),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
 from tussock.learn.box import box_corners
+from tussock.learn.knowledge import Knowledge, known_names, mean_colors, most_labels, nearest_seen
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import inverse, regular
 from tussock.learn.partition.levels import Levelled, levelled
@@ -122,17 +123,21 @@ def fit_voxels(
     tables = gaussians_of([closed])
     counted = keeper.found("counts", lambda: _count(parts, tables, tree, options, silent))
     passed, ended = counted["passed"], counted["ended"]
+    labels, colors = most_labels(counted, tree.counts), mean_colors(counted)
     within = passed[:, : _near(options)]
     moved = _moved(tree, within, counted["otherwise"]) if options.still else np.zeros(len(tree), np.bool_)
     left_out = moved | (tree.filled & (within.sum(1) >= SEEN_THROUGH))
     if left_out.any() and not left_out.all():
         tree, passed, ended = tree.select(~left_out), passed[~left_out], ended[~left_out]
+        labels, colors = labels[~left_out] if len(labels) else labels, colors[~left_out] if len(colors) else colors
         closed, held = _gaussians(tree, options)
         tables = gaussians_of([closed])
     rho, shells, met = permeabilities(
         passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(options.tau), options.plain
     )
     if tree.filled.any():
+        like = nearest_seen(tree.places, tree.filled)
+        labels, colors = labels[like] if len(labels) else labels, colors[like] if len(colors) else colors
         rho, shells = filled_shells(rho, shells, tree, passed, ended)
     gap = gap_of(taught.gaps)
     own = without_own(passed[:, :-1] + ended[:, :-1])
@@ -155,6 +160,7 @@ def fit_voxels(
         tree.intensity.astype(np.float32), closed.cell, closed.edges, closed.partition, options.tau, meta=meta,
         origin=(x, y, z), held=np.minimum(np.round(np.sqrt(held) / HELD_STEP), WHOLE).astype(np.uint16),
         second=np.round(second * WHOLE).astype(np.uint16), levels=closed.levels, gap=gap,
+        labels=labels, colors=colors, label_names=known_names(labels, _names(counted)),
     )  # fmt: skip
 
 
@@ -245,10 +251,20 @@ def _count(
 ) -> dict[str, NDArray[Any]]:
     seen = tree.seen if options.still else None
     counting = Counting(tables, options.threads, seen=seen, near=_near(options))
+    knowledge, names = Knowledge(len(tree)), dict[int, str]()
     for pulses, inside in _shifted(parts, options, silent):
-        counting.add(pulses, find_volumes(tables, pulses, inside, options.threads))
+        volumes = find_volumes(tables, pulses, inside, options.threads)
+        counting.add(pulses, volumes)
+        knowledge.add(pulses, volumes)
+        names |= pulses.label_names
     passed, ended = counting.totals()
-    return {"passed": passed, "ended": ended, "otherwise": counting.otherwise()}
+    told = {"label_numbers": np.array(list(names), np.int64), "label_names": np.array(list(names.values()), str)}
+    return {"passed": passed, "ended": ended, "otherwise": counting.otherwise()} | knowledge.totals() | told
+
+
+def _names(counted: dict[str, NDArray[Any]]) -> dict[int, str]:
+    """What the labels were called."""
+    return dict(zip(counted["label_numbers"].tolist(), counted["label_names"].tolist(), strict=True))
 
 
 def _near(options: VoxelOptions) -> int:

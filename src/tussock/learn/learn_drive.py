@@ -33,7 +33,7 @@ from tussock.poses import Trajectory
 from tussock.scene.volumes import DEFAULT_TAU, Volumes, check_tau
 from tussock.threads import resolve_threads
 
-__all__ = ["DriveOptions", "learn_drive"]
+__all__ = ["DriveOptions", "learn_drive", "open_drive"]
 
 _BEGINNING = 3_000_000
 """pulses of the beginning that the size is chosen from"""
@@ -66,6 +66,8 @@ class DriveOptions:
     reach: float | None = None
     """[m] as far as a pulse without return has certainly met nothing; the farthest return if not given"""
     range_noise: float | None = None
+    seconds: str | None = None
+    """``even`` or ``odd``: learn from those seconds alone, to foretell the others"""
     threads: int | None = None
     keep: Path | None = None
     """folder for what was found so far; learning that was stopped goes on from there"""
@@ -89,7 +91,7 @@ def learn_drive(
     True
     """
     given = options or DriveOptions()
-    drive = _drive(recordings, poses, given, say)
+    drive = open_drive(recordings, poses, given, say)
     noisy = _Noisy(drive, given.range_noise)
     regions = given.voxel is None and not given.plain if given.regions is None else given.regions
     check_regions(regions, given.plain)
@@ -115,9 +117,10 @@ def learn_drive(
     return replace(volumes, meta=volumes.meta | {"files": [file.name for file in drive.files]})
 
 
-def _drive(
+def open_drive(
     recordings: Sequence[Path | str], poses: Trajectory | None, given: DriveOptions, say: Callable[[str], None]
 ) -> Drive:
+    """The pulses of recordings, as often as asked for, without the own vehicle."""
     if not recordings:
         raise InputError("recordings: give at least one file or folder")
     reading = Reading(model=given.model, unit=given.unit, reach=given.reach, trajectory=poses, say=_once(say))
@@ -132,7 +135,7 @@ def _drive(
                 say(f"drive: the own vehicle hides {drive.vehicle.directions} degrees of rings; they are left out")
     elif given.vehicle is not None:
         drive = replace(drive, vehicle=OwnVehicle(box=given.vehicle))
-    return replace(drive, told=given.told)
+    return replace(drive, told=given.told, seconds=given.seconds)
 
 
 class _Noisy:
@@ -171,7 +174,7 @@ def _about(drive: Drive, poses: Trajectory | None, given: DriveOptions, wanted: 
     facts = [[str(file), *_size_and_time(file)] for file in drive.files]
     path = None if poses is None else [float(poses.times.sum()), float(poses.positions.sum()), len(poses.times)]
     settings = {name: getattr(wanted, name) for name in ("voxel", "tau", "plain", "fewest", "filling", "still")}
-    settings |= {name: getattr(given, name) for name in ("model", "unit", "reach", "range_noise")}
+    settings |= {name: getattr(given, name) for name in ("model", "unit", "reach", "range_noise", "seconds")}
     box = None if given.box is None else list(given.box)
     vehicle = given.vehicle if isinstance(given.vehicle, str | None) else list(given.vehicle)
     return settings | {"box": box, "vehicle": vehicle, "files": facts, "poses": path, "origin": wanted.origin.tolist()}

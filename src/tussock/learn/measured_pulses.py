@@ -68,14 +68,19 @@ class MeasuredPulses(Shown):
     """of the returns, shape (n,); 0 if not given"""
     label_names: dict[int, str] = field(default_factory=dict)
     """what labels are called, where that is known"""
+    colors: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 4), np.uint8))
+    """of the returns: red, green and blue (sRGB), and 255 where they are known, else four zeros, shape (n, 4); zeros if
+    not given"""
 
     def __post_init__(self) -> None:
         n = len(np.asarray(self.ranges))
-        shapes = {"origins": (n, 3), "directions": (n, 3)}
+        shapes = {"origins": (n, 3), "directions": (n, 3), "colors": (n, 4)}
         if not len(self.others) and n:
             object.__setattr__(self, "others", np.full(n, np.nan, np.float32))
         if not len(self.labels) and n:
             object.__setattr__(self, "labels", np.zeros(n, np.uint16))
+        if not len(self.colors) and n:
+            object.__setattr__(self, "colors", np.zeros((n, 4), np.uint8))
         for name, dtype in _COLUMNS.items():
             array = np.ascontiguousarray(getattr(self, name), dtype)
             if array.shape != shapes.get(name, (n,)):
@@ -236,7 +241,7 @@ def _place(origins: Any, directions: Any, times: Any, path: Any, out: Any) -> No
 _COLUMNS = {
     "origins": np.float64, "directions": np.float64, "ranges": np.float64, "intensity": np.float32, "rings": np.uint16,
     "azimuths": np.float64, "turns": np.int64, "others": np.float32,
-    "labels": np.uint16,
+    "labels": np.uint16, "colors": np.uint8,
 }  # fmt: skip
 """what has a row a pulse"""
 

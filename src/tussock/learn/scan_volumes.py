@@ -20,7 +20,7 @@ from tussock.randomness import Chance, Purpose, chance_of, check_seed, normal_pa
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import ray_in_row
-from tussock.trace.volume_cells import new_walk
+from tussock.trace.volume_cells import grid_order, new_walk
 from tussock.trace.volume_hits import Gaussians, end_in_volumes, gaussians_of
 
 __all__ = ["simulate_ranges", "simulate_volumes"]
@@ -51,7 +51,20 @@ def simulate_volumes(
     variances = np.nan_to_num(like.noise.variances(tables.intensity[met], ranges)) - tables.held[met]
     ranges = np.maximum(ranges + np.sqrt(np.maximum(variances, 0.0)) * draws, 0.0)
     intensity = np.where(met >= 0, tables.intensity[met], 0).astype(np.float32)
-    return replace(like, ranges=ranges, intensity=intensity, others=np.full(len(like), np.nan, np.float32))
+    fired = replace(like, ranges=ranges, intensity=intensity, others=np.full(len(like), np.nan, np.float32))
+    return fired if isinstance(volumes, Gaussians) else replace(fired, **_known(volumes, met))
+
+
+def _known(volumes: Volumes, met: NDArray[np.int64]) -> dict[str, Any]:
+    """Labels and colours of pulses that ended in volumes, which are numbered as their grid has them."""
+    order, hit = grid_order(volumes), met >= 0
+    rows = met[hit] if order is None else order[met[hit]]
+    labels, colors = np.zeros(len(met), np.uint16), np.zeros((len(met), 4), np.uint8)
+    if len(volumes.labels):
+        labels[hit] = volumes.labels[rows]
+    if len(volumes.colors):
+        colors[hit] = volumes.colors[rows]
+    return {"labels": labels, "colors": colors}
 
 
 def simulate_ranges(

@@ -1,4 +1,4 @@
-"""Two scans side by side: both range images, their ranges, and how their quantiles differ.
+"""Two scans side by side: both range images, their ranges, how their quantiles differ, and the field's scores.
 
 One row a ring, the lowest below; azimuth from left (+) to right (−), as somebody at the sensor would see it. Where a
 pixel has several pulses the median of their returns is drawn, black where none returned. For people, not for
@@ -7,15 +7,18 @@ measurement.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.learn.field_scores import FieldScores
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scores import QUANTILES, Score
 from tussock.plots.canvas import MEASURED, QUIET, SIMULATED, picture
+from tussock.plots.field_scores import SCORES, plot_scores
 from tussock.plots.frame import bar_ticks
 
 __all__ = ["plot_comparison"]
@@ -23,9 +26,11 @@ __all__ = ["plot_comparison"]
 
 def plot_comparison(
     real: MeasuredPulses, simulated: MeasuredPulses, score: Score, path: Path | str, *, title: str = "Real and simulated",
-    force: bool = False,
+    field: Mapping[str, FieldScores] | None = None, force: bool = False,
 ) -> None:  # fmt: skip
     """Draw both scans and what tells them apart, and write it to ``path`` as PNG.
+
+    ``field`` has scores of the field by name, as of all pulses, of ranges and of labels; they become bars.
 
     >>> score = tussock.compare(real, simulated)  # doctest: +SKIP
     >>> tussock.plot_comparison(real, simulated, score, "compare.png")  # doctest: +SKIP
@@ -34,10 +39,18 @@ def plot_comparison(
         f"Bhattacharyya distance {score.distance:.4f}, hit rate {score.real_hit_rate:.3f} real, "
         f"{score.simulated_hit_rate:.3f} simulated"
     )
-    with picture(path, title, figures, size=(13.0, 8.4), force=force) as figure:
+    more = 0.0 if not field else 1.3 + 0.24 * len(field)  # inches
+    high_in = 8.4 + more
+    with picture(path, title, figures, size=(13.0, high_in), force=force) as figure:
         grid = figure.add_gridspec(
-            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=0.86, bottom=0.07, hspace=0.45, wspace=0.16
-        )
+            3, 2, height_ratios=(1, 1, 1.25), left=0.06, right=0.915, top=1 - 1.18 / high_in, bottom=(0.59 + more) / high_in,
+            hspace=0.45, wspace=0.16,
+        )  # fmt: skip
+        if field:
+            bars = figure.add_gridspec(
+                1, len(SCORES), left=0.15, right=0.97, top=(more - 0.35) / high_in, bottom=0.35 / high_in, wspace=0.08
+            )
+            plot_scores([figure.add_subplot(bars[0, k]) for k in range(len(SCORES))], field)
         low, high = _limits(real, simulated)
         centre, half = _view(real)
         rings = (

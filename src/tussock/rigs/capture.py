@@ -113,7 +113,9 @@ def capture_moment(
                 threads=threads,
             )  # fmt: skip
         if views:
-            moment.views[mounted.name] = look(world, mounted.camera, path, time=opens, threads=threads)
+            moment.views[mounted.name] = look(
+                world, mounted.camera, path, time=opens, seed=sensor_seed(seed, mounted.name), threads=threads
+            )
     return moment
 
 

@@ -38,6 +38,15 @@ class LabelMap:
             table[number] = self.classes[self.labels[name]] if name in self.labels else 0
         return np.asarray(table[labels])
 
+    def ours(self, numbers: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        """Our numbers of the data set's, of any shape: of the label of the same name, else of the first that belongs there."""
+        table = np.zeros(65536, np.uint16)
+        for name, theirs in reversed(self.labels.items()):
+            table[self.classes[theirs]] = LABELS[name]
+        for name in self.classes.keys() & LABELS.keys():
+            table[self.classes[name]] = LABELS[name]
+        return np.asarray(table[numbers])
+
 
 @cache
 def label_map_names() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.response import VegetationResponse
+from tussock.scene.volume_labels import labels_beside
 from tussock.scene.volumes import Volumes
 from tussock.scene.wind import Wind
 from tussock.shown import Shown
@@ -129,9 +130,11 @@ class Scene(Shown):
     ) -> PlacedVolumes:
         """Add learned volumes: once at ``position`` [m] turned by ``yaw`` [rad], or many times by ``placements``.
 
-        They are as large as they were learned: a placement may turn and shift them, not scale them.
+        They are as large as they were learned: a placement may turn and shift them, not scale them. Volumes that learned
+        labels keep them, ``label`` is that of all others; labels that the scene does not know yet become its own.
         """
         label_id(label, self.labels)
+        self.labels |= labels_beside(self.labels, volumes)
         placements = _placements(placements, position, yaw, 1.0)
         axes = placements.matrices[:, :, :3]
         off = np.abs(axes @ np.swapaxes(axes, 1, 2) - np.eye(3)).max((1, 2))

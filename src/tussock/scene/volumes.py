@@ -23,6 +23,8 @@ is *held*, and is not added again there.
 
 Where the sensor reported two returns, each volume knows how often a *second* one came of pulses that ended in it.
 
+Where the returns had labels or colours, each volume has the label of most of them and their mean colour.
+
 Volumes come in two partitions. *Voxels*: a regular grid through ``origin``, coarser by 4 or 16 where little was seen; a
 volume is met by the pulses that cross its voxel. *Ellipsoids*: volumes of any size that may overlap; a volume is met by the pulses that come within
 its outermost shell.
@@ -80,9 +82,13 @@ _ARRAYS: dict[str, tuple[str, int]] = {
     "held": ("u2", 1),
     "second": ("u2", 1),
     "levels": ("u1", 1),
+    "labels": ("u2", 1),
+    "colors": ("u1", 4),
 }
 _LATER = ("held", "second", "levels")
 """arrays that files of older versions have not; there they are 0"""
+_MAY_LACK = ("labels", "colors")
+"""arrays that hold no row where nothing is known"""
 
 HELD_STEP = 1e-4
 """[m] what stands for 1 in `Volumes.held`"""
@@ -143,6 +149,12 @@ class Volumes(Shown):
     """of voxels: the side of this one is ``cell``·4 to this power, 2 at most, shape (n,); 0 if not given"""
     gap: float = 0.0
     """[m] what lies between two returns of a pulse at least"""
+    labels: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    """class of most of the returns, 0 where most had none, shape (n,); no rows where no return had one"""
+    colors: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 4), np.uint8))
+    """red, green and blue (sRGB), and 255 where they are known, else four zeros, shape (n, 4); no rows where none is"""
+    label_names: dict[str, int] = field(default_factory=dict)
+    """number of each label that is there"""
 
     def __post_init__(self) -> None:
         origin = np.asarray(self.origin, np.float64)
@@ -161,6 +173,9 @@ class Volumes(Shown):
             raise InputError.of("volumes gap", "must be a length from 0 on [m]", self.gap)
         for name, (dtype, width) in _ARRAYS.items():
             given = getattr(self, name)
+            if name in _MAY_LACK and not len(given):
+                object.__setattr__(self, name, read_only(np.zeros((0, width) if width > 1 else 0, dtype), dtype))
+                continue
             array = read_only(np.zeros(n, dtype) if name in _LATER and not len(given) else given, dtype)
             shape = (n,) if width == 1 else (n, width or len(edges))
             if array.shape != shape:
@@ -181,6 +196,7 @@ class Volumes(Shown):
             raise InputError.of(
                 "volumes levels", "must be 0, 1 or 2 of voxels, 0 of ellipsoids", int(self.levels.max())
             )
+        _check_names(self.label_names)
         check_tau(self.tau)
         if not (np.isfinite(self.cell) and self.cell > 0):
             raise InputError.of("volumes cell", "must be a length above 0 [m]", self.cell)
@@ -224,6 +240,12 @@ class Volumes(Shown):
     def nbytes(self) -> int:
         """memory of the arrays"""
         return sum(getattr(self, name).nbytes for name in _ARRAYS)
+
+
+def _check_names(names: dict[str, int]) -> None:
+    for name, number in names.items():
+        if not (isinstance(number, int) and 0 <= number <= 65535):
+            raise InputError.of(f"volumes label {name!r}", "must be a whole number from 0 to 65535", number)
 
 
 def voxels_of(points: NDArray[Any], cell: float) -> NDArray[np.float64]:

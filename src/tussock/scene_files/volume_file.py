@@ -25,7 +25,7 @@ VOLUME_SUFFIX = ".volumes"
 
 _DAMAGED = "is damaged or not a file of volumes"
 _FORMAT = "tussock volumes"
-_VERSION = 4  # 3: with an origin; 4: with held noise, second returns and levels
+_VERSION = 5  # 3: with an origin; 4: with held noise, second returns and levels; 5: with labels and colours
 _NAMES_OF_1 = {"pulses": "beams"}
 
 

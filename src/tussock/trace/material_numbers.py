@@ -11,6 +11,8 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.response import effective_response
 from tussock.scene.scene import PlacedVolumes, SceneObject
+from tussock.trace.placed_volumes import volume_models
+from tussock.trace.volume_cells import grid_order
 
 __all__ = ["MaterialNumbers"]
 
@@ -18,7 +20,9 @@ __all__ = ["MaterialNumbers"]
 class MaterialNumbers:
     """A number for every material of a scene, the same for equal materials."""
 
-    def __init__(self, objects: Iterable[SceneObject], volumes: Iterable[PlacedVolumes]) -> None:
+    def __init__(
+        self, objects: Iterable[SceneObject], volumes: Iterable[PlacedVolumes], labels: dict[str, int]
+    ) -> None:
         self.materials: list[Material] = []
         self._of_mesh: dict[int, list[int]] = {}
         self._starts: dict[int, int] = {}
@@ -26,8 +30,8 @@ class MaterialNumbers:
         for thing in objects:
             for mesh in (thing.mesh,) if thing.forms is None else thing.forms.meshes:
                 self._add(mesh)
-        for placed in volumes:
-            self._number(placed.volumes.material)
+        self._labelled = -1
+        self._add_volumes(list(volumes), labels)
         self.primitives = np.concatenate(self._rows) if self._rows else np.zeros(0, np.uint16)
         """`HitTables.primitives`"""
         self.optics = np.array([_optics(material) for material in self.materials], np.float32)
@@ -42,7 +46,7 @@ class MaterialNumbers:
     def of(self, thing: SceneObject | PlacedVolumes) -> int:
         """`HitTables.geometry_material` of a thing."""
         if isinstance(thing, PlacedVolumes):
-            return self.materials.index(thing.volumes.material)
+            return self.materials.index(thing.volumes.material) if self._labelled < 0 else -1 - self._labelled
         key = id(thing.mesh)
         return -1 - self._starts[key] if key in self._starts else self._of_mesh[key][0]
 
@@ -73,6 +77,24 @@ class MaterialNumbers:
         if mesh.triangle_materials is not None and len(numbers) > 1:
             self._starts[id(mesh)] = sum(map(len, self._rows))
             self._rows.append(np.array(numbers, np.uint16)[mesh.triangle_materials])
+
+    def _add_volumes(self, placed: list[PlacedVolumes], labels: dict[str, int]) -> None:
+        """Number the materials of volumes; where some have labels of their own, note the material of each volume.
+
+        A volume with a label is of its model's material, called by that label.
+        """
+        models, names = volume_models(placed), {number: name for name, number in labels.items()}
+        rows = []
+        for model in models:
+            numbers = np.full(len(model), self._number(model.material), np.uint16)
+            for label in np.unique(model.labels[model.labels > 0]).tolist():
+                called = model.material.changed(label=names[label])
+                numbers[model.labels == label] = self._number(called)
+            order = grid_order(model)
+            rows.append(numbers if order is None else numbers[order])
+        if any(len(model.labels) for model in models):
+            self._labelled = sum(map(len, self._rows))
+            self._rows += rows
 
     def _number(self, material: Material) -> int:
         if material not in self.materials:

@@ -8,7 +8,7 @@ of one another.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,15 @@ from tussock.trace.ray import Ray
 from tussock.trace.volume_cells import Walk, new_walk
 from tussock.trace.volume_hits import Gaussians, end_behind, end_in_volumes, gaussians_of
 
-__all__ = ["VolumeTables", "VolumeWalk", "end_again", "end_in_copies", "new_volume_walk", "place_volumes"]
+__all__ = [
+    "VolumeTables",
+    "VolumeWalk",
+    "end_again",
+    "end_in_copies",
+    "new_volume_walk",
+    "place_volumes",
+    "volume_models",
+]
 
 _STACK = 64
 _VOLUME, _VOLUME_BEHIND = int(Purpose.VOLUME), int(Purpose.VOLUME_BEHIND)
@@ -63,13 +71,20 @@ def new_volume_walk() -> Any:
     return VolumeWalk(new_walk(), np.empty(_STACK, np.int64))
 
 
-def place_volumes(things: Sequence[PlacedVolumes], first_geometry: int, origin: NDArray[np.float64]) -> VolumeTables:
-    """The tables of some placed volumes, whose rows in the hit tables begin at ``first_geometry``."""
+def volume_models(things: Iterable[PlacedVolumes]) -> list[Volumes]:
+    """The models that are placed, each once; their volumes are numbered one model after the other."""
     models: list[Volumes] = []
-    inverse, model, geometry, number, boxes = [], [], [], [], []
-    for row, thing in enumerate(things):
+    for thing in things:
         if not any(known is thing.volumes for known in models):
             models.append(thing.volumes)
+    return models
+
+
+def place_volumes(things: Sequence[PlacedVolumes], first_geometry: int, origin: NDArray[np.float64]) -> VolumeTables:
+    """The tables of some placed volumes, whose rows in the hit tables begin at ``first_geometry``."""
+    models = volume_models(things)
+    inverse, model, geometry, number, boxes = [], [], [], [], []
+    for row, thing in enumerate(things):
         kind = next(k for k, known in enumerate(models) if known is thing.volumes)
         turn = thing.placements.matrices[:, :, :3]
         own = np.asarray(thing.volumes.origin)

@@ -26,7 +26,7 @@ from tussock.scene.volumes import Volumes, unpacked
 from tussock.trace.ray import Ray
 
 __all__ = [
-    "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cell_keys", "cells_of", "grid_of", "joined", "new_walk",
+    "AFTER", "CELL", "ENTRY", "EXIT", "Cells", "Walk", "cell_keys", "cells_of", "grid_of", "grid_order", "joined", "new_walk",
     "next_cell", "start_walk", "volume_at",
 ]  # fmt: skip
 
@@ -98,7 +98,7 @@ def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     if volumes.partition == "voxels":
         voxels, levels = volumes.voxels, volumes.levels
         keys = cell_keys(voxels, voxels.min(0))
-        order = None if (np.diff(keys) > 0).all() else np.argsort(keys)
+        order = _rising(keys)
         if order is not None:
             keys, levels = keys[order], levels[order]
         inside = 6 * levels[:-1].astype(np.int64)  # bits of a key that are within a voxel
@@ -114,6 +114,18 @@ def cells_of(volumes: Volumes) -> tuple[Cells, NDArray[np.int64] | None]:
     start = np.append(first, len(volume)).astype(np.int32)
     grid = grid_of(keys[first], low, high, volumes.cell)
     return grid._replace(listing=np.ones(1, np.bool_), list_start=start, listed=volume.astype(np.int32)), None
+
+
+def grid_order(volumes: Volumes) -> NDArray[np.int64] | None:
+    """The order in which the grid of a model needs its volumes; None: as they stand."""
+    if volumes.partition != "voxels":
+        return None
+    voxels = volumes.voxels
+    return _rising(cell_keys(voxels, voxels.min(0)))
+
+
+def _rising(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    return None if (np.diff(keys) > 0).all() else np.argsort(keys)
 
 
 def grid_of(

@@ -102,7 +102,7 @@ class World(Shown):
         self._standing = [thing for thing in self.objects if thing.motion is None]
         self._movers = [thing for thing in self.objects if thing.motion is not None]
         self._check_trails()
-        self._numbers = MaterialNumbers(self.objects, self.placed_volumes)
+        self._numbers = MaterialNumbers(self.objects, self.placed_volumes, self.labels)
         self._cut_outs = CutOuts(self._numbers.materials)
         self._optics: dict[float, NDArray[np.float32]] = {}
         self.materials = self._numbers.materials

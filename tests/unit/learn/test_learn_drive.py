@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from tussock.cli.app import app
 from tussock.errors import InputError
 from tussock.files.formats import save_frame
 from tussock.learn.drives.kept import KeptPasses
@@ -209,9 +212,15 @@ def test_a_sequence_of_kitti_stands_where_its_poses_say(kind: str, tmp_path: Pat
     if kind == "velodyne":
         tr = np.column_stack([turn, np.zeros(3)])
         (folder / "calib.txt").write_text("Tr: " + " ".join(f"{v:g}" for v in tr.ravel()))
-    for leg in sequence_legs(folder):
+    classes, beside, ours = (
+        (71, "labels", 71) if kind == "velodyne" else (4, "os1_cloud_node_semantickitti_label_id", 118)
+    )
+    (folder / beside).mkdir()
+    np.full(len(points), classes, "<u4").tofile(folder / beside / "000001.label")
+    for k, leg in enumerate(sequence_legs(folder)):
         placed = leg.pulses.placed(leg.pose)
         assert np.abs(placed.points[:2] - world).max() < 1e-4
+        assert (leg.pulses.labels == (ours if k == 1 else 0)).all()
     assert len(learn_drive([folder], options=replace(OPTIONS, voxel=0.5), say=lambda note: None)) > 2
     (folder / "poses.txt").write_text(lines[0])
     with pytest.raises(InputError, match=r"poses\.txt: must have a line for each of 3 scans, got 1"):
@@ -257,3 +266,33 @@ def test_every_mistake_has_its_line(drive: Path, tmp_path: Path) -> None:
     notes: list[str] = []
     learn_drive([tmp_path / "hits.npz"], None, OPTIONS, say=notes.append)
     assert any("pulses without return are not among those recorded" in note for note in notes)
+
+
+def test_the_even_seconds_foretell_the_odd_ones(drive: Path, tmp_path: Path) -> None:
+    def tussock(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(app, [str(word) for word in words])
+        return result.exit_code, result.stdout if result.exit_code == 0 else result.output
+
+    common = ("--poses", drive / "path.tum", "--seconds")
+    learned, picture = tmp_path / "even.volumes", tmp_path / "scores.png"
+    status, said = tussock(
+        "learn", drive / "whole.pcap", *common, "even", "--voxel-m", 0.25, "--out", learned, "--json"
+    )
+    assert status == 0, said
+    bins = ("--angle-deg", 1, "--range-m", 0.1)
+    status, said = tussock(
+        "compare", drive / "whole.pcap", learned, *common, "odd", *bins, "--picture", picture, "--json"
+    )
+    assert status == 0, said
+    found = json.loads(said)
+    turns = len({f // 10 % 2 for f in range(TURNS)})
+    assert turns == 2
+    whole = load_pulses(drive / "whole.pcap", say=lambda note: None)
+    assert 0.1 < found["real_pulses"] / len(whole) < 0.9, "some of the seconds"
+    assert found["real_pulses"] == found["simulated_pulses"]
+    assert abs(found["hit_rate_difference"]) < 0.05, "the last seconds look at ground that none before saw"
+    assert found["field"]["all"]["drop_accuracy"] > 0.9
+    assert found["field"]["all"]["depth_median_m"] < 0.15
+    assert picture.stat().st_size > 20_000
+    with pytest.raises(InputError, match="seconds: must be even or odd"):
+        learn_drive([drive / "whole.pcap"], options=replace(OPTIONS, seconds="often"))

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from tussock.errors import InputError, OutputError
+from tussock.learn.field_scores import field_scores
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.range_spread import measure_range_spread
@@ -63,4 +64,5 @@ def test_one_volume_and_scans_without_returns_can_be_drawn(tmp_path) -> None:
     pulses = MeasuredPulses.of(np.zeros(3), points, np.linalg.norm(points, axis=1))
     plot_volumes(fit_volumes(pulses, voxel=1.0), tmp_path / "one.png")
     gone = MeasuredPulses.of(np.zeros(3), points, np.full(30, np.nan))
+    plot_comparison(gone, gone, compare(gone, gone), tmp_path / "scores.png", field={"all": field_scores(gone, gone)})
     plot_comparison(gone, gone, compare(gone, gone), tmp_path / "none.png")

@@ -54,6 +54,8 @@ def volumes() -> Volumes:
         np.uint16([4, 5, 6]), np.uint32([7, 8, 9]), np.float32([0.4, 0.5, 0.6]), 0.75, edges, "ellipsoids", 1.5,
         Material(name="reed", color=(0.3, 0.5, 0.2)), {"voxel_m": 0.2, "of": ["a", {"b": None}], "whole": True},
         (1e6, 2e6, 3.0), np.uint16([11, 12, 13]), np.uint16([14, 15, 16]), gap=0.5,
+        labels=np.uint16([0, 71, 4321]), colors=np.uint8([[1, 2, 3, 255], [0, 0, 0, 0], [7, 8, 9, 255]]),
+        label_names={"trunk": 71, "mace": 4321},
     )  # fmt: skip
 
 

@@ -4,14 +4,13 @@ For each tile of 4 × 4 pixels and each sample:
 
     aim        a ray anywhere in the pixel, at any moment of the exposure
     intersect  the nearest surface; where there is none, the sky
+    veil       a learned volume in front of that, by chance (`tussock.cameras.shading.veil`)
     shade      Lambert's cosine towards the sun if nothing stands between, and the sky in one direction by chance
                (cosine-weighted), if nothing stands near; thin leaves also glow with the sun behind them. Of two
                neighbouring pixels one looks for the sky, in turns from sample to sample, and tells the other
     go on      along the mirrored or the straight direction where the surface is a mirror or a pane
 
-Chance is counter-based: pixel, frame and sample give the draws, so the same seed gives the same picture on any number
-of threads. Within a pixel the samples follow an additive sequence (Roberts 2018, R₂) from a random start, which
-covers the pixel and the sky more evenly than independent draws.
+Chance is counter-based (`tussock.cameras.shading.samples`): the same seed gives the same picture on any number of threads.
 
 Left out: light from surface to surface beyond a constant share, refraction, and the shadows of clouds.
 """
@@ -27,11 +26,31 @@ from numpy.typing import NDArray
 from tussock.cameras.shading.light import LightNumbers, sky
 from tussock.cameras.shading.paint import TRANSLUCENCY, VARIATION, Paint, rough, surface_color
 from tussock.cameras.shading.panes import let_through
+from tussock.cameras.shading.samples import (
+    PIXEL_U,
+    PIXEL_V,
+    SKY_A,
+    SKY_B,
+    SUN_A,
+    SUN_B,
+    WHEN,
+    draw_sample,
+    start_sequences,
+)
+from tussock.cameras.shading.veil import (
+    TO_SKY,
+    TO_SUN,
+    VIEW,
+    leaf_cosine,
+    sample_chance,
+    veiled,
+    volume_normal,
+)
 from tussock.cameras.view_loop import facing
-from tussock.cameras.viewing import MOMENT, TILE, U, V, Viewing, aim, new_tile, set_pixels
+from tussock.cameras.viewing import MOMENT, TILE, U, V, Viewing, aim, new_tile, number_pixels, set_pixels
 from tussock.elementary import cosine_of_turns, sine_of_turns
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
-from tussock.randomness import Chance, Purpose, random_words, uniform
+from tussock.randomness import Chance
 from tussock.trace.hit_tables import MIRROR, SHININESS, SPECULAR, TRANSMISSION
 from tussock.trace.packets import (
     LANES,
@@ -44,12 +63,12 @@ from tussock.trace.packets import (
     ray_at,
     was_stopped,
 )
+from tussock.trace.placed_volumes import VolumeWalk, new_volume_walk
 from tussock.trace.ray import Hit, Ray, lift_at
-from tussock.trace.surroundings import Surroundings, stop_light, trace_surfaces
+from tussock.trace.surroundings import Surroundings, stop_light, trace_surfaces, trace_volumes
 
 __all__ = ["Coloring", "Sampling", "color_loop"]
 
-_PIXEL_SAMPLE = int(Purpose.PIXEL_SAMPLE)
 _SUN_REACH = np.float32(1e4)  # [m]
 _SKY_REACH = np.float32(4.0)  # [m] what is nearer than this keeps the sky's light off
 _BEHIND = np.float32(0.45)  # how bright, beside open sky, the surfaces are that hide it
@@ -58,9 +77,7 @@ _BOUNCES = 6
 _WORST = np.float32(8.0)  # a sample is cut off here, so that the sun in a pane does not make a speckle
 
 # rows of the lanes' surfaces
-PX, PY, PZ, NX, NY, NZ, CR, CG, CB, KEEP, SUN_COS, GLINT, SHEEN = range(13)
-# rows of the draws, and of where their sequences start
-PIXEL_U, PIXEL_V, WHEN, SUN_A, SUN_B, SKY_A, SKY_B = range(7)
+PX, PY, PZ, NX, NY, NZ, CR, CG, CB, KEEP, SUN_COS, GLINT, SHEEN, OWN = range(14)
 
 
 class Sampling(NamedTuple):
@@ -105,6 +122,11 @@ class Scratch(NamedTuple):
     """lanes whose light may come through panes"""
     share: NDArray[np.float32]
     """how much of it does"""
+    pixels: NDArray[np.int64]
+    """numbers of the tile's pixels"""
+    hidden: NDArray[np.uint32]
+    """lanes whose sky is behind volumes"""
+    walk: VolumeWalk
 
 
 @kernel
@@ -115,7 +137,7 @@ def color_loop(worker: int, workers: int, coloring: Coloring, out: Array) -> Non
         new_packet(),
         np.zeros(LANES, np.uint32),
         new_tile(),
-        np.zeros((13, LANES), np.float32),
+        np.zeros((14, LANES), np.float32),
         np.zeros(LANES, np.float32),
         np.zeros((7, LANES), np.float64),
         np.zeros((7, LANES), np.float32),
@@ -124,6 +146,9 @@ def color_loop(worker: int, workers: int, coloring: Coloring, out: Array) -> Non
         np.zeros((4, LANES), np.float32),
         np.zeros(LANES, np.uint32),
         np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.uint32),
+        new_volume_walk(),
     )
     _expose(worker, workers, coloring, out, scratch)
 
@@ -133,26 +158,34 @@ def _expose(worker: int, workers: int, coloring: Coloring, out: Array, scratch: 
     around, paint, light, viewing, sampling, chance, _ = coloring
     packet, second, lit, total = scratch.packet, scratch.second, scratch.lit, scratch.total
     width, height = viewing.width, viewing.height
-    stands = len(viewing.poses) == 1
+    stands, volumes = len(viewing.poses) == 1, len(around.volumes.model) > 0
     for band in range(worker, (height + TILE - 1) // TILE, workers):
         for left in range(0, width, TILE):
             total[:] = 0.0
             scratch.sky_seen[3, :] = 0.0
-            _start(viewing, chance, band, left, scratch.starts)
+            start_sequences(viewing, chance, band, left, scratch.starts)
+            number_pixels(viewing, band, left, scratch.pixels)
             for sample in range(sampling.samples):
-                _sample(sampling, sample, scratch.starts, scratch.draws)
+                draw_sample(sampling.samples, sample, scratch.starts, scratch.draws)
                 _begin(viewing, band, left, scratch)
                 aim(viewing, band, scratch.tile, packet)
                 for bounce in range(_BOUNCES):
                     trace_surfaces(around, packet)
+                    if volumes:
+                        looking = sample_chance(chance, sample, bounce, VIEW)
+                        trace_volumes(around, packet, LANES, scratch.pixels, looking, scratch.walk)
                     if _meet(coloring, stands and bounce == 0, scratch) == 0:
                         break
                     if sampling.shadows:
                         _towards_sun(light, scratch)
+                        if volumes:
+                            _veil_sun(around, sample_chance(chance, sample, bounce, TO_SUN), scratch)
                         _stop(around, second, lit)
                         _shadow(around, paint, scratch)
                     _towards_sky(sample, scratch)
                     if sampling.sky_light:
+                        if volumes:
+                            _veil_sky(around, sample, sample_chance(chance, sample, bounce, TO_SKY), scratch)
                         _stop(around, second, lit)
                         if paint.panes:
                             _sky_through_panes(around, paint, sample, scratch)
@@ -175,41 +208,6 @@ def _stop(around: Surroundings, second: Packet, lit: Array) -> None:
     for l in range(LANES):
         second.masks[l] = lit[l]
     stop_light(around, second)
-
-
-@loop_kernel
-def _start(viewing: Viewing, chance: Chance, band: int, left: int, starts: Array) -> None:
-    """Where each pixel's seven sequences start, by chance, from 0 to 1."""
-    width, height = viewing.width, viewing.height
-    for l in range(LANES):
-        pixel = min(band * TILE + l // TILE, height - 1) * width + min(left + l % TILE, width - 1)
-        a = random_words(chance, pixel, 0, _PIXEL_SAMPLE)
-        b = random_words(chance, pixel, 1, _PIXEL_SAMPLE)
-        starts[PIXEL_U, l], starts[PIXEL_V, l] = uniform(a[0]), uniform(a[1])
-        starts[WHEN, l], starts[SUN_A, l] = uniform(a[2]), uniform(a[3])
-        starts[SUN_B, l], starts[SKY_A, l], starts[SKY_B, l] = uniform(b[0]), uniform(b[1]), uniform(b[2])
-
-
-@loop_kernel
-def _sample(sampling: Sampling, sample: int, starts: Array, draws: Array) -> None:
-    """Seven numbers from 0 to 1 a lane."""
-    for l in range(LANES):
-        if sampling.samples == 1:
-            draws[PIXEL_U, l] = draws[PIXEL_V, l] = 0.5
-        else:
-            draws[PIXEL_U, l] = _spread(starts[PIXEL_U, l], sample, 0.7548776662466927)
-            draws[PIXEL_V, l] = _spread(starts[PIXEL_V, l], sample, 0.5698402909980532)
-        draws[WHEN, l] = _spread(starts[WHEN, l], sample, 0.6180339887498949)
-        draws[SUN_A, l] = _spread(starts[SUN_A, l], sample, 0.7548776662466927)
-        draws[SUN_B, l] = _spread(starts[SUN_B, l], sample, 0.5698402909980532)
-        draws[SKY_A, l] = _spread(starts[SKY_A, l], sample, 0.7548776662466927)
-        draws[SKY_B, l] = _spread(starts[SKY_B, l], sample, 0.5698402909980532)
-
-
-@inline_kernel
-def _spread(start: Real, sample: int, step: float) -> Real:
-    place = start + sample * step
-    return np.float32(place - np.int64(place))
 
 
 @inline_kernel
@@ -264,7 +262,20 @@ def _surface(coloring: Coloring, ray: Ray, hit: Hit, l: int, scratch: Scratch) -
     nx, ny, nz = facing(ray, hit)
     t = hit.distance
     x, y, z = ray.x + t * ray.dx, ray.y + t * ray.dy, ray.z + t * ray.dz
-    r, g, b = surface_color(paint, hit, x + offset[0], y + offset[1], z + offset[2])
+    volume, flat = hit.geometry >= coloring.around.tables.first_volume, np.float32(1.0)
+    surface[OWN, l] = np.float32(0.0)
+    if volume:
+        row = paint.volumes.color[hit.primitive]
+        r, g, b = row[0], row[1], row[2]
+        shape = paint.volumes.shape[hit.primitive]
+        flat, surface[OWN, l] = shape[0], shape[1]
+        if flat > np.float32(0.0):
+            ax, ay, az = volume_normal(coloring.around, paint.volumes, ray, hit)
+            nx, ny, nz = nx + flat * (ax - nx), ny + flat * (ay - ny), nz + flat * (az - nz)
+            unit = np.float32(1.0) / max(np.float32(math.sqrt(nx * nx + ny * ny + nz * nz)), np.float32(1e-6))
+            nx, ny, nz = nx * unit, ny * unit, nz * unit
+    else:
+        r, g, b = surface_color(paint, hit, x + offset[0], y + offset[1], z + offset[2])
     surface[PX, l], surface[PY, l], surface[PZ, l] = x, y, z
     surface[NX, l], surface[NY, l], surface[NZ, l] = nx, ny, nz
     surface[CR, l], surface[CG, l], surface[CB, l] = r, g, b
@@ -282,6 +293,9 @@ def _surface(coloring: Coloring, ray: Ray, hit: Hit, l: int, scratch: Scratch) -
     cosine = sx * light.to_sun[0] + sy * light.to_sun[1] + sz * light.to_sun[2]
     # Light from behind comes out of a thin leaf on this side: a negative cosine, times what it lets through.
     surface[SUN_COS, l] = cosine if cosine > np.float32(0.0) else cosine * translucency
+    if volume:
+        towards_sun = ray.dx * light.to_sun[0] + ray.dy * light.to_sun[1] + ray.dz * light.to_sun[2]
+        surface[SUN_COS, l] = flat * max(cosine, np.float32(0.0)) + (np.float32(1.0) - flat) * leaf_cosine(towards_sun)
     head_on = -(nx * ray.dx + ny * ray.dy + nz * ray.dz)
     grazing = np.float32(1.0) - head_on
     grazing = grazing * grazing * grazing * grazing * grazing
@@ -328,6 +342,29 @@ def _towards_sun(light: LightNumbers, scratch: Scratch) -> None:
         load_ray(second, l, _lifted(surface, l, x, y, z, _SUN_REACH, time), NOTHING)
         if surface[SUN_COS, l] == np.float32(0.0):
             empty_lane(second, l)
+
+
+@loop_kernel
+def _veil_sun(around: Surroundings, chance: Chance, scratch: Scratch) -> None:
+    """Take the sun from the lanes whose rays to it end in volumes."""
+    surface, second = scratch.surface, scratch.second
+    for l in range(LANES):
+        if scratch.lit[l] == 0 or surface[SUN_COS, l] == np.float32(0.0):
+            continue
+        if veiled(around, second, l, surface[OWN, l], scratch.pixels[l], chance, scratch.walk):
+            surface[SUN_COS, l] = surface[GLINT, l] = 0.0
+            empty_lane(second, l)
+
+
+@loop_kernel
+def _veil_sky(around: Surroundings, sample: int, chance: Chance, scratch: Scratch) -> None:
+    """Find the lanes whose rays to the sky end in volumes."""
+    surface, second, lit = scratch.surface, scratch.second, scratch.lit
+    for l in range(LANES):
+        scratch.hidden[l] = 0
+        scouts = lit[l] != 0 and _scout(lit, l, sample) == l
+        if scouts and veiled(around, second, l, surface[OWN, l], scratch.pixels[l], chance, scratch.walk):
+            scratch.hidden[l] = 1
 
 
 @loop_kernel
@@ -408,7 +445,8 @@ def _shade(light: LightNumbers, sample: int, scratch: Scratch) -> None:
             continue
         # The mean over all that the surface faces: much less noisy than the sky in the one direction.
         up = np.float32(0.5) + np.float32(0.5) * surface[NZ, l]
-        hidden = was_stopped(scratch.second, _scout(lit, l, sample))
+        scout = _scout(lit, l, sample)
+        hidden = was_stopped(scratch.second, scout) or scratch.hidden[scout] != 0
         cosine = surface[SUN_COS, l]
         for i in range(3):
             color = surface[CR + i, l]

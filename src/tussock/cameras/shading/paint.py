@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.cameras.shading.mottle import hashed, mottle, slope
+from tussock.cameras.shading.volume_paint import VolumePaint, volume_paint
 from tussock.kernels import Real, Whole, inline_kernel, kernel
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
@@ -50,6 +51,8 @@ class Paint(NamedTuple):
     """whether any material is a mirror or lets light through"""
     panes: bool
     """whether any material lets light through"""
+    volumes: VolumePaint
+    """what learned volumes look like"""
 
 
 _made: WeakKeyDictionary[World, Paint] = WeakKeyDictionary()
@@ -90,6 +93,7 @@ def _make(world: World) -> Paint:
         alone=np.array([world.baked(number) * 0xFFFFFFFF for number in range(len(world.geometries))], np.uint32),
         goes_on=bool((looks[:, [MIRROR, TRANSMISSION]] > 0).any()),
         panes=bool((looks[:, TRANSMISSION] > 0).any()),
+        volumes=volume_paint(world),
     )
 
 

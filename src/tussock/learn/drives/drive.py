@@ -23,6 +23,7 @@ __all__ = ["Drive"]
 
 _LOOKED_AT = 40
 """parts that the vehicle is looked for in"""
+_SCANS_A_SECOND = 10
 _SLACK = 0.2
 """[s] that poses may fall short of the drive at either end: they are held there"""
 
@@ -39,6 +40,12 @@ class Drive:
     """add the pulses without return where a recording holds points only and its rings tell them"""
     told: Callable[[int], None] = lambda pulses: None
     """is told how many pulses were read"""
+    seconds: str | None = None
+    """``even`` or ``odd``: the pulses of those seconds alone; where scans have no times, ten of them are a second"""
+
+    def __post_init__(self) -> None:
+        if self.seconds not in (None, "even", "odd"):
+            raise InputError.of("seconds", "must be even or odd, or left out", self.seconds)
 
     def legs(self) -> Iterator[Leg]:
         """The parts as the sensor saw them, numbered on, of one sensor."""
@@ -75,6 +82,12 @@ class Drive:
             pulses, times = leg.pulses, leg.times
             if self.vehicle is not None and not leg.placed:
                 kept = ~self.vehicle.met_by(pulses)
+                if not kept.any():
+                    continue
+                pulses, times = pulses.select(kept), None if times is None else times[kept]
+            if self.seconds is not None:
+                second = pulses.turns // _SCANS_A_SECOND if times is None else np.floor(times).astype(np.int64)
+                kept = second % 2 == (self.seconds == "odd")
                 if not kept.any():
                     continue
                 pulses, times = pulses.select(kept), None if times is None else times[kept]

@@ -2,6 +2,8 @@
 
     velodyne/000000.bin …                   KITTI, SemanticKITTI
     os1_cloud_node_kitti_bin/000000.bin …   RELLIS-3D
+    labels/000000.label …                   SemanticKITTI: classes of the points, where they are known
+    os1_cloud_node_semantickitti_label_id/  RELLIS-3D: the same, in classes of its own
     poses.txt                               a 3×4 matrix a scan
     calib.txt                               Tr: from the LIDAR to the frame that the poses are of
 
@@ -15,6 +17,7 @@ Sources: the development kit of KITTI's odometry benchmark and the README of REL
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +29,14 @@ from tussock.errors import InputError, cause
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.readers.point_files import pulses_of_kitti
 from tussock.poses import Pose
+from tussock.scene.label_map import load_label_map
 
 __all__ = ["Scan", "is_sequence", "sequence_legs"]
 
 _SCANS = ("velodyne", "os1_cloud_node_kitti_bin", "vel_cloud_node_kitti_bin")
+
+
+_RELLIS_LABELS = "os1_cloud_node_semantickitti_label_id"
 
 
 class Scan(NamedTuple):
@@ -56,7 +63,21 @@ def sequence_legs(folder: Path, *, reach: float | None = None) -> Iterator[Scan]
     if len(poses) < len(files):
         raise InputError.of("poses.txt", f"must have a line for each of {len(files)} scans", len(poses), source=folder)
     for file, pose in zip(files, poses, strict=False):
-        yield Scan(file.name, pulses_of_kitti(file, reach=reach), pose)
+        yield Scan(file.name, _labelled(folder, file, pulses_of_kitti(file, reach=reach)), pose)
+
+
+def _labelled(folder: Path, file: Path, pulses: MeasuredPulses) -> MeasuredPulses:
+    """With the labels of RELLIS-3D in our numbers, where it has any for this scan."""
+    labels = folder / _RELLIS_LABELS / f"{file.stem}.label"
+    if not labels.is_file():
+        return pulses
+    theirs = np.fromfile(labels, "<u4")
+    points = np.fromfile(file, "<f4").reshape(-1, 4)[:, :3]
+    if len(theirs) != len(points):
+        raise InputError(f"holds {len(theirs)} labels for {len(points)} points", source=labels)
+    kept = (points != 0).any(1)  # a point at the sensor itself is none
+    numbers = load_label_map("rellis-3d").ours((theirs & 0xFFFF).astype(np.uint16))[kept]
+    return replace(pulses, labels=numbers)
 
 
 def _poses(folder: Path) -> list[Pose]:

@@ -7,6 +7,7 @@ origin, or none at all, is how drivers fill the places of pulses without return;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.readers.captures import pulses_of_firings
+from tussock.learn.readers.point_colors import point_colors
 from tussock.poses import Trajectory
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.ros.read_log import Cloud, log_firings, read_clouds
@@ -73,4 +75,10 @@ def _pulses(
         start, way, distance, intensity=relative, rings=None if ring is None else ring[hit], azimuths=azimuth,
         reach=reach, complete=False,
     )  # fmt: skip
+    named = cloud.fields.get("label")
+    if named is not None:
+        pulses = replace(pulses, labels=np.clip(np.nan_to_num(named[hit].astype(float)), 0, 65535).astype(np.uint16))
+    colors = point_colors({name: array[hit] for name, array in cloud.fields.items()})
+    if colors is not None:
+        pulses = replace(pulses, colors=colors)
     return pulses, np.asarray(times, np.float64)

@@ -25,12 +25,16 @@ from tussock.errors import InputError, cause
 from tussock.files.contents import FARTHEST, SHARED_FIELDS, Contents, frame_of
 from tussock.files.formats import FORMATS, format_of
 from tussock.learn.measured_pulses import UNKNOWN_INTENSITY, MeasuredPulses, measured_pulses
+from tussock.learn.readers.point_colors import point_colors
 from tussock.poses import Trajectory
+from tussock.scene.label_map import load_label_map
+from tussock.scene.labels import LABELS
 from tussock.wire.captures.datagrams import warn
 
 __all__ = ["pulses_of_kitti", "pulses_of_points"]
 
 Fields = dict[str, NDArray[Any]]
+_NAMES = {number: name for name, number in LABELS.items()}
 
 # Median elevations of the 64 rings in frames of the KITTI data set, from the highest down [deg].
 _KITTI_RINGS_DEG = (
@@ -57,9 +61,13 @@ def pulses_of_kitti(path: Path, *, reach: float | None = None) -> MeasuredPulses
     elevation = np.degrees(np.arcsin(points[:, 2] / distance))
     rings = np.searchsorted((levels[1:] + levels[:-1]) / 2, elevation)
     intensity = np.clip(fields["intensity"][kept], 0, 1)
-    return MeasuredPulses.of(
+    pulses = MeasuredPulses.of(
         np.zeros(3), points, distance, intensity=intensity, rings=rings, reach=reach, complete=False
     )
+    if "label" not in fields:
+        return pulses
+    names = {number: name for name, number in load_label_map("semantic-kitti").classes.items()} | _NAMES
+    return replace(pulses, labels=fields["label"][kept], label_names=names)
 
 
 def pulses_of_points(
@@ -130,11 +138,18 @@ def _from_elsewhere(
         raise InputError("holds no point away from where it was measured from", source=path)
     start = np.broadcast_to(start, points.shape)[kept]
     bright = None if "intensity" not in known else _relative(known["intensity"][kept])
-    return MeasuredPulses.of(
+    pulses = MeasuredPulses.of(
         start, way[kept], np.where(hit, distance, np.nan)[kept], intensity=bright,
         rings=_rings(path, known["laser"][kept]) if "laser" in known else None, reach=reach,
         complete=not hit[kept].all(),
     )  # fmt: skip
+    colors = point_colors(fields)
+    if colors is not None:
+        pulses = replace(pulses, colors=np.where(hit[:, None], colors, 0).astype(np.uint8)[kept])
+    if "label" in known:
+        labels = _whole(path, "label", np.where(hit, known["label"], 0))[kept]
+        pulses = replace(pulses, labels=labels, label_names=_NAMES)
+    return pulses
 
 
 def _origins(
@@ -174,7 +189,11 @@ def _relative(intensity: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _rings(path: Path, rings: NDArray[Any]) -> NDArray[np.uint16]:
-    numbers = rings.dtype.kind in "iuf"
-    if not numbers or not ((rings >= 0) & (rings <= 65535) & (rings == np.floor(rings))).all():
-        raise InputError("ring: must hold whole numbers from 0 to 65535", source=path)
-    return rings.astype(np.uint16)
+    return _whole(path, "ring", rings)
+
+
+def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[np.uint16]:
+    numbers = values.dtype.kind in "iuf"
+    if not numbers or not ((values >= 0) & (values <= 65535) & (values == np.floor(values))).all():
+        raise InputError(f"{name}: must hold whole numbers from 0 to 65535", source=path)
+    return values.astype(np.uint16)
