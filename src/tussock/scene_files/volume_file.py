@@ -49,7 +49,11 @@ def save_volumes(volumes: Volumes, path: Path | str, *, force: bool = False) -> 
     arrays, plain = plain_parts(volumes)
     about = {"format": _FORMAT, "version": _VERSION, "volumes": len(volumes), **plain}
     with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
+        np.savez_compressed(
+            file,
+            about=np.frombuffer(json.dumps(about).encode(), np.uint8),
+            **{name: array for name, array in arrays.items() if array.size},
+        )
 
 
 def load_volumes(path: Path | str) -> Volumes:
@@ -80,6 +84,9 @@ def load_volumes(path: Path | str) -> Volumes:
         if about["version"] > _VERSION:
             raise InputError("was written by a newer version of Tussock; update to read it", source=path)
         old = _NAMES_OF_1 if about["version"] == 1 else {}
+        strange = set(archive) - {old.get(n, n) for n in part_names(Volumes)} - {"about"}
+        if strange:
+            raise ValueError(f"holds {min(strange)!r}, which is no part of volumes")
         arrays: dict[str, Any] = {n: archive[old.get(n, n)] for n in part_names(Volumes) if old.get(n, n) in archive}
         refuse_outside_texture(about["material"])
         plain = {name: about[name] for name in part_names(Volumes) if name in about}
