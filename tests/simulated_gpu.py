@@ -148,6 +148,12 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     leaf = Material(name="leaf", reflectance=0.05, leaf_transmission=0.9)
     upright = [[0, -3, -1.5], [0, 3, -1.5], [0, 3, 1.5], [0, -3, 1.5]]
     leafy.add(Mesh.of(upright, [[0, 1, 2], [0, 2, 3]], (leaf,)), name="leaf", label="vegetation", position=(3, 0, 1.5))
+    leafy.add(
+        Mesh.of(upright, [[0, 1, 2], [0, 2, 3]], (leaf,)),
+        name="second leaf",
+        label="vegetation",
+        position=(3.2, 0, 1.5),
+    )
     leafy.add(box((0.1, 6, 3), material=Material(name="white", reflectance=0.9)), name="behind", position=(3.6, 0, 1.5))
     # A wide spot, of which enough finds back, and a short pulse, which tells the wall from the leaf.
     wide = {

@@ -29,7 +29,7 @@ from tussock.signal.air import Air
 from tussock.trace.cuda.compiled import compile_ptx, device_function
 from tussock.trace.cuda.driver import DeviceArray, GpuDevice
 from tussock.trace.cuda.instructions import in_one_instruction
-from tussock.trace.cuda.packets import Traced, Ways
+from tussock.trace.cuda.packets import LEAVES, Traced, Ways
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.cuda.walk import Trees
 from tussock.trace.surroundings import Surroundings
@@ -102,7 +102,7 @@ def _traced(make: Any, rays: int, through: int, pulses: int) -> Traced:
     f4, u4 = np.float32, np.uint32
     return Traced(
         make((6, rays, pulses), f4), make((3, rays, pulses), u4),
-        make((6, through, pulses), f4), make((3, through, pulses), u4),
+        make((6, LEAVES * through, pulses), f4), make((3, LEAVES * through, pulses), u4),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_
 from tussock.pulse.follow import ONE_IN, let_through, setting_out
 from tussock.pulse.tables import Scanning
 from tussock.trace.cuda.packets import (
+    LEAVES,
     NOTHING,
     Packet,
     Traced,
@@ -120,11 +121,11 @@ def hit_kernel(
 
 
 def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, span: Span) -> None:
-    """One thread a sub-ray that goes through leaves: what is behind the leaf, if it met one."""
+    """One thread a sub-ray that goes through leaves: what is behind the leaf, if it met one, and behind that if it is one."""
     t = int64(cuda.grid(1))
     numbers, bits = cuda.local.array(16, float32), cuda.local.array(8, uint32)
     masks, materials, stack = cuda.local.array(1, uint32), cuda.local.array(1, int32), cuda.local.array(STACK, int32)
-    pulses, through = len(scanning.firing.lasers), traced.behind.shape[1]
+    pulses, through = len(scanning.firing.lasers), traced.behind.shape[1] // LEAVES
     if t < span.pulses * through:
         packet: Any = Packet(numbers, bits, masks, materials, stack)
         masks[0] = NOTHING
@@ -138,11 +139,16 @@ def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable
         empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, way[3], start[3]))
         take_sub_ray(one.around, packet, p, k)
         resolve(one.around.tables, packet)
-        if materials[0] >= 0:
+        travel, level = setting_out(one, k), 0
+        while level < LEAVES and materials[0] >= 0 and travel.bounces < one.receiving.bounces:
             optics = one.around.tables.optics[materials[0]]
-            if optics[LEAF] > np.float32(0.0):
-                onward = let_through(optics, ray_at(packet, 0), hit_at(packet, 0), setting_out(one, k), one)[0]
-                if onward.far > onward.near:
-                    empty_hit(packet, onward)
-                    find_surfaces(one.around, packet)
-                    keep_behind(packet, traced, i, column)
+            if optics[LEAF] <= np.float32(0.0):
+                break
+            onward, travel = let_through(optics, ray_at(packet, 0), hit_at(packet, 0), travel, one)
+            if onward.far <= onward.near:
+                break
+            empty_hit(packet, onward)
+            find_surfaces(one.around, packet)
+            keep_behind(packet, traced, i * LEAVES + level, column)
+            resolve(one.around.tables, packet)
+            level += 1

@@ -137,7 +137,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
     start = setting_out(scanning, k)
-    count, again = 0, False
+    count, rounds = 0, 0
     for l in range(lanes):
         if packet.materials[l] >= 0:
             count = _go_on(scanning, packet, l, start, l, waiting, count)
@@ -152,8 +152,8 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes
             waiting.owners[l] = waiting.lanes[count + w]
             waiting.pulses[l] = first + waiting.owners[l]
             load_ray(packet, l, _ray_in(waiting.taken[l]), NOTHING)
-        trace_onward(around, packet, first, k // ONE_IN, again, waiting.taken[0, LEAF_PATH] > np.float32(0.0))
-        again = True
+        trace_onward(around, packet, first, k // ONE_IN, rounds, waiting.taken[0, LEAF_PATH] > np.float32(0.0))
+        rounds += 1
         if len(around.volumes.model) > 0:
             trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, scratch.walk)
         for l in range(taken):

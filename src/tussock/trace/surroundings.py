@@ -66,11 +66,11 @@ def trace_sub_ray(around: Surroundings, packet: Packet, first: int, k: int) -> N
 
 
 @inline_kernel
-def trace_onward(around: Surroundings, packet: Packet, first: int, i: int, again: bool, leaf: bool) -> None:
+def trace_onward(around: Surroundings, packet: Packet, first: int, i: int, rounds: int, leaf: bool) -> None:
     """As `trace_surfaces`, for rays that go on from what a sub-ray of the pulses from ``first`` on met.
 
-    Other machines trace the ray behind the first ``leaf`` of a sub-ray beforehand, the ``i``-th of those that go through
-    leaves; where a ray goes on ``again``, they do not.
+    Other machines trace the rays behind the first leaves that a sub-ray meets beforehand: this one is behind a ``leaf``, after
+    so many ``rounds`` of its pulse, and of the sub-rays that go through leaves it is the ``i``-th.
     """
     trace_surfaces(around, packet)
 

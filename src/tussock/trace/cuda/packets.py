@@ -20,6 +20,7 @@ from tussock.trace.triangles import Corners, meet_triangle
 
 __all__ = [
     "LANES",
+    "LEAVES",
     "NOTHING",
     "Packet",
     "Traced",
@@ -50,6 +51,8 @@ __all__ = [
 ]  # fmt: skip
 
 LANES = 1
+LEAVES = 2
+"""behind which is traced beforehand: behind a third one of plants next to nothing is left"""
 NOTHING = np.uint32(0xFFFFFFFF)
 _X, _Y, _Z, _DX, _DY, _DZ, _NEAR, _FAR, _TIME, _NX, _NY, _NZ, _U, _V, _NUMBERS = range(15)
 _MASK, _GEOMETRY, _PRIMITIVE, _COPY, _BITS = range(5)
@@ -78,7 +81,7 @@ class Traced(NamedTuple):
     ids: NDArray[np.uint32]
     """geometry, primitive and copy, shape (3, sub-rays, pulses)"""
     behind: NDArray[np.float32]
-    """as ``numbers``, of what is behind the leaves that the sub-rays met which go through leaves; none where no leaf is"""
+    """as ``numbers``, of what is behind the first leaves of the sub-rays that go through leaves, `LEAVES` rows each"""
     behind_ids: NDArray[np.uint32]
 
 
@@ -275,7 +278,7 @@ def keep_hit(packet: Packet, traced: Traced, k: int, column: int) -> None:
 
 @inline_kernel
 def keep_behind(packet: Packet, traced: Traced, i: int, column: int) -> None:
-    """The same for what is behind a leaf, where `trace_onward` looks for it; ``i`` counts the sub-rays that go through."""
+    """The same for what is behind a leaf, where `trace_onward` looks for it in row ``i``."""
     _keep(packet, traced.behind, traced.behind_ids, i, column)
 
 
@@ -312,11 +315,14 @@ def take_sub_ray(around: Any, packet: Packet, first: int, k: int) -> None:
 
 
 @inline_kernel
-def trace_onward(around: Any, packet: Packet, first: int, i: int, again: bool, leaf: bool) -> None:
-    """What is behind the leaf that a sub-ray met was traced beforehand too; all else is traced now."""
+def trace_onward(around: Any, packet: Packet, first: int, i: int, rounds: int, leaf: bool) -> None:
+    """What is behind the first leaves that a sub-ray met was traced beforehand too; all else is traced now.
+
+    Where there are mirrors, the rounds of a pulse need not be those of its leaves, but for the first.
+    """
     ways = around.standing
-    if leaf and not again:
-        _take(packet, ways.traced.behind, ways.traced.behind_ids, i, ways.first + first)
+    if leaf and rounds < LEAVES and (rounds == 0 or not around.tables.bends):
+        _take(packet, ways.traced.behind, ways.traced.behind_ids, i * LEAVES + rounds, ways.first + first)
     else:
         find_surfaces(around, packet)
     resolve(around.tables, packet)
