@@ -60,6 +60,9 @@ _SHARED = ("hits", "walk")
 """parts of a thread's memory that are not: what is in them at first is not the same for every sensor, or large"""
 MOST_CLOUDS = 128
 """of dust or fog that one pulse may meet: a thread holds their numbers"""
+_LIST = 16
+"""elements: arrays of a thread that have as many are lists and stacks, of which only what the pulse wrote is read; to clear
+them would take longer than to fill them"""
 _WAITING = (2, 32)
 """rays of one pulse that wait to go on: through leaves one at a time, and behind mirrors two for every bounce would do"""
 
@@ -126,6 +129,8 @@ def _fire_kernel(example: Scratch, local: set[str]) -> Callable[..., None]:
         own[path] = f"own{number}"
         names[f"kind{number}"] = numba.from_dtype(array.dtype)
         lines.append(f"own{number} = cuda.local.array({array.shape}, kind{number})")
+        if array.size >= _LIST:
+            continue
         lines.append(f"for i in range({array.size}):")
         lines.append(f"    own{number}[{', '.join(_unravelled(array.shape))}] = 0")
         for place in np.ndindex(array.shape):
