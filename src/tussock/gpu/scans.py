@@ -39,6 +39,7 @@ __all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "t
 _MOST_RAYS = 1 << 24  # of a launch, some 1.4 GB; more are taken one launch after the other
 _COPYING = 4  # threads that saturate the memory of a processor
 _THREADS_A_PROCESSOR = 2048  # threads that a multiprocessor holds
+_MANY_THREADS = 512  # of a block whose pulses are neighbours: they find in its memory what the others looked at
 _SHARE_FOR_SCRATCH = 4  # of the free memory, this part at most is for the threads' own
 
 
@@ -207,8 +208,8 @@ class GpuScan:
                 self._add("walk_kernel", (ways.moving, ready.rays, count, True), count)
             self._add("hit_kernel", args["hit_kernel"], count)
             if self._through:
-                self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through)
-            self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], 256)
+                self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through, _MANY_THREADS)
+            self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], _MANY_THREADS)
         args = ready.arguments()
         blocks = self._sensors * self._blocks
         self._add("place_kernel", args["place_kernel"], blocks, SCAN_THREADS)
