@@ -75,13 +75,13 @@ def test_the_sdk_takes_a_simulated_sensor_for_a_real_one(tmp_path: Path) -> None
     data, imu = free_port(), free_port()
     command = [
         sys.executable, "-c", "from tussock.cli.app import main; main()", "stream", str(scene), "--sensor", "os1-32-rev7",
-        "--to", f"127.0.0.1:{data}", "--imu-to", f"127.0.0.1:{imu}", "--http", f"{SENSOR}:80", "--seconds", "40",
+        "--to", f"127.0.0.1:{data}", "--imu-to", f"127.0.0.1:{imu}", "--http", f"{SENSOR}:80", "--seconds", "90",
         "--rays", "1",  # drivers want it in real time, on any machine
     ]  # fmt: skip
     streaming = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         wait_for_answer()
-        for _ in range(3):  # packets come a moment after the first answer
+        for _ in range(15):  # packets come after the first answer, when the scene is built and the code compiled
             client = subprocess.run(
                 [sys.executable, "-c", CLIENT, SENSOR], capture_output=True, text=True, timeout=60, check=False
             )
