@@ -16,7 +16,6 @@ except ImportError:
     sys.exit(print("this example needs Stable-Baselines3: pip install 'tussock[train]'"))
 
 import tussock
-from tussock.gym import DriveEnv
 
 # A VLP-16 that turns twice a second and fires 72 times meanwhile: an action lasts half a second, and scans cost little.
 slow = {"rotation_hz": 2.0, "rotation_hz_limits": [1.0, 20.0], "cycle_us": 6944.4}
@@ -35,7 +34,14 @@ class Sectors(gymnasium.ObservationWrapper):
         return np.concatenate([observation["goal"], [part.min() for part in np.array_split(level, 24)]]).astype("f4")
 
 
-drive = DriveEnv("yard", sensor, observation="ranges", distance=(5.0, 12.0), max_steps=40)
+drive = gymnasium.make(
+    "tussock.gym:Tussock/Drive-v0",
+    scene="yard",
+    sensor=sensor,
+    observation="ranges",
+    distance=(5.0, 12.0),
+    max_steps=40,
+)
 env = Monitor(Sectors(drive))
 
 

@@ -13,7 +13,7 @@ from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.range_spread import measure_range_spread
 from tussock.learn.readers.read_pulses import load_pulses
 from tussock.learn.scan_volumes import simulate_volumes
-from tussock.learn.scores import compare
+from tussock.learn.scoring.scores import compare
 from tussock.learn.through_box import through_box
 from tussock.plots.range_spread import plot_range_spread
 

@@ -15,8 +15,8 @@ from tussock.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tussock.learn.field_scores import FieldScores
     from tussock.learn.measured_pulses import MeasuredPulses
+    from tussock.learn.scoring.field_scores import FieldScores
 
 __all__ = ["compare"]
 
@@ -77,9 +77,9 @@ def compare(given: CompareOptions) -> None:
 
     from tussock.cli.console import out, print_json, waiting
     from tussock.cli.scans import parse_box
-    from tussock.learn.field_scores import field_scores, scores_by_label, scores_by_region
-    from tussock.learn.scores import QUANTILES
-    from tussock.learn.scores import compare as score_of
+    from tussock.learn.scoring.field_scores import field_scores, scores_by_label, scores_by_region
+    from tussock.learn.scoring.scores import QUANTILES
+    from tussock.learn.scoring.scores import compare as score_of
     from tussock.learn.through_box import through_box
     from tussock.plots.canvas import check_picture
     from tussock.plots.comparison import plot_comparison

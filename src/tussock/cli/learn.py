@@ -86,10 +86,10 @@ def learn(given: LearnOptions) -> None:
     """Learn small volumes, a Gaussian and a permeability each, from the pulses of a scan."""
     from tussock.cli.console import note, print_json, waiting
     from tussock.cli.console import out as console
-    from tussock.learn.color_volumes import color_volumes
+    from tussock.learn.attributes.color_volumes import color_volumes
+    from tussock.learn.attributes.photos import load_photos
     from tussock.learn.learn_volumes import learn_volumes
     from tussock.learn.partition.voxels import check_voxel
-    from tussock.learn.photos import load_photos
     from tussock.learn.range_noise import constant_noise
     from tussock.plots.canvas import check_picture
     from tussock.plots.volumes import plot_volumes

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.learn.attributes.knowledge import Knowledge, known_names, mean_colors, most_labels
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
-from tussock.learn.knowledge import Knowledge, known_names, mean_colors, most_labels
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids

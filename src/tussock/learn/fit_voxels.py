@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
+from tussock.learn.attributes.knowledge import Knowledge, known_names, mean_colors, most_labels, nearest_seen
 from tussock.learn.box import box_corners
-from tussock.learn.knowledge import Knowledge, known_names, mean_colors, most_labels, nearest_seen
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.gaussians import inverse, regular
 from tussock.learn.partition.levels import Levelled, levelled

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.field_scores import FieldScores
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.learn.scores import QUANTILES, Score
+from tussock.learn.scoring.field_scores import FieldScores
+from tussock.learn.scoring.scores import QUANTILES, Score
 from tussock.plots.canvas import MEASURED, QUIET, SIMULATED, picture
 from tussock.plots.field_scores import SCORES, plot_scores
 from tussock.plots.frame import bar_ticks

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tussock.learn.field_scores import FieldScores
+from tussock.learn.scoring.field_scores import FieldScores
 from tussock.plots.canvas import MEASURED, QUIET, SIMULATED
 
 __all__ = ["FLOOR", "SCORES", "plot_scores"]

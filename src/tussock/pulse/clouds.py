@@ -218,14 +218,15 @@ def _peak(air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Arra
         for j in range(NODES):
             if room[DEPTH + j] > most:
                 best, most = room[AT + j], room[DEPTH + j]
-    return _peak_about(air, parts, count, sigma, far, room, best, step) if most > _ZERO else (_ZERO, _ZERO)
+    return _peak_about(air, parts, count, sigma, far, room, (best, step)) if most > _ZERO else (_ZERO, _ZERO)
 
 
 @loop_kernel
 def _peak_about(
-    air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Array, middle: Real, reach: Real
+    air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Array, about: tuple[Real, Real]
 ) -> tuple[Real, Real]:  # fmt: skip
-    """The top of W, what comes back spread by the pulse, within ``reach`` of a path."""
+    """The top of W, what comes back spread by the pulse, ``about`` a path: that, and how far to both sides of it."""
+    middle, reach = about
     step = _TWO * reach / np.float32(NODES - 1)
     for j in range(NODES):
         room[PATHS + j], room[PATHS + NODES + j] = middle - reach + np.float32(j) * step, _ZERO

@@ -6,9 +6,12 @@ names that vegetation needs have numbers of their own from 100.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tussock.errors import InputError, nearest
 
-__all__ = ["GROUND", "LABELS", "PLANTS", "STUFF", "UNLABELLED", "label_id"]
+__all__ = ["GROUND", "LABELS", "PLANTS", "STUFF", "UNLABELLED", "label_id", "labels_beside"]
 
 UNLABELLED = "unlabelled"
 
@@ -79,3 +82,28 @@ def label_id(name: str, known: dict[str, int] | None = None) -> int:
     if name not in table:
         raise InputError(f"label {name!r}: unknown label; {nearest(name, table)}")
     return table[name]
+
+
+def labels_beside(known: dict[str, int], numbers: NDArray[np.uint16], names: dict[str, int]) -> dict[str, int]:
+    """The labels that learned volumes bring into a scene beside those ``known``, as numbers by name.
+
+    Volumes hold ``numbers``, and the ``names`` that those had where they were learned. A number that the scene knows is the
+    scene's label; one that it does not know becomes a label of its own. A number of its own that the scene calls something
+    else is refused: two meanings of one number could not be told apart afterwards.
+    """
+    ours, theirs = _by_number(known), _by_number(names)
+    more: dict[str, int] = {}
+    for number in np.unique(numbers[numbers > 0]).tolist():
+        name = theirs.get(number, f"label-{number}")
+        if number not in ours:
+            more[name if name not in known else f"{name}-{number}"] = number
+        elif number not in LABELS.values() and number in theirs and ours[number] != name:
+            raise InputError.of(
+                f"volumes label {number}", f"must be {ours[number]!r} as in the scene", name,
+                "give the scene's own label another number",
+            )  # fmt: skip
+    return more
+
+
+def _by_number(labels: dict[str, int]) -> dict[int, str]:
+    return {number: name for name, number in labels.items()}

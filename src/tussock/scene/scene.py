@@ -13,12 +13,11 @@ from tussock.air.weather import Weather
 from tussock.errors import InputError, nearest
 from tussock.poses import Pose, Trajectory
 from tussock.scene.forms import Forms
-from tussock.scene.labels import LABELS, UNLABELLED, label_id
+from tussock.scene.labels import LABELS, UNLABELLED, label_id, labels_beside
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.response import VegetationResponse
-from tussock.scene.volume_labels import labels_beside
 from tussock.scene.volumes import Volumes
 from tussock.scene.wind import Wind
 from tussock.shown import Shown
@@ -134,7 +133,7 @@ class Scene(Shown):
         labels keep them, ``label`` is that of all others; labels that the scene does not know yet become its own.
         """
         label_id(label, self.labels)
-        self.labels |= labels_beside(self.labels, volumes)
+        self.labels |= labels_beside(self.labels, volumes.labels, volumes.label_names)
         placements = _placements(placements, position, yaw, 1.0)
         axes = placements.matrices[:, :, :3]
         off = np.abs(axes @ np.swapaxes(axes, 1, 2) - np.eye(3)).max((1, 2))

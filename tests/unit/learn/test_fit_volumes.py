@@ -18,7 +18,7 @@ from tussock.learn.partition.two_means import split_in_two
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.permeability import find_volumes
 from tussock.learn.scan_volumes import simulate_volumes
-from tussock.learn.scores import compare
+from tussock.learn.scoring.scores import compare
 from tussock.scene.volumes import Volumes, unpacked, voxels_of
 from tussock.trace.volume_hits import gaussians_of
 

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from tussock.errors import InputError, OutputError
-from tussock.learn.field_scores import field_scores
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.range_spread import measure_range_spread
-from tussock.learn.scores import compare
+from tussock.learn.scoring.field_scores import field_scores
+from tussock.learn.scoring.scores import compare
 from tussock.plots.comparison import plot_comparison
 from tussock.plots.range_spread import plot_range_spread
 from tussock.plots.volumes import plot_volumes

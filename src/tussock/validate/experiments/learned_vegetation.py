@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tussock.learn.fit_volumes import Method, fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scan_volumes import simulate_volumes
-from tussock.learn.scores import compare
+from tussock.learn.scoring.scores import compare
 from tussock.plots.report_figures import plotting
 from tussock.validate.experiment import Criterion, Experiment, Figure, Outcome, Table, Trial
 from tussock.validate.experiments.six_targets import TARGETS, VOXEL, TargetScore, fired, score_target

@@ -25,7 +25,7 @@ from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.readers.read_pulses import load_pulses
 from tussock.learn.scan_volumes import simulate_volumes
-from tussock.learn.scores import QUANTILES, Score, compare
+from tussock.learn.scoring.scores import QUANTILES, Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
 from tussock.plots.report_figures import BLUE, GREY, INK, ORANGE, plotting
 from tussock.scene.volumes import Volumes

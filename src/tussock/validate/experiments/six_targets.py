@@ -21,7 +21,7 @@ from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
 from tussock.learn.scan_volumes import simulate_volumes
-from tussock.learn.scores import Score, compare
+from tussock.learn.scoring.scores import Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
 from tussock.plants.grass import grass_tile
 from tussock.plants.tree import tree

@@ -15,7 +15,7 @@ import numpy as np
 
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
-from tussock.learn.scores import Score, compare
+from tussock.learn.scoring.scores import Score, compare
 from tussock.learn.surface import scan_surface, surface_mesh
 from tussock.plots.report_figures import plotting
 from tussock.poses import Pose

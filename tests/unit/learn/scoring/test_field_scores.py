@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
-from tussock.learn.field_scores import field_scores, scores_by_label, scores_by_region
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.scoring.field_scores import field_scores, scores_by_label, scores_by_region
 
 
 def ring(ranges: np.ndarray, **more: object) -> MeasuredPulses:

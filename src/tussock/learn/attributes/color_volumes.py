@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.kernels import kernel
-from tussock.learn.knowledge import linear_of_srgb, srgb_of_linear
-from tussock.learn.photos import Photo
+from tussock.learn.attributes.knowledge import linear_of_srgb, srgb_of_linear
+from tussock.learn.attributes.photos import Photo
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import Ray

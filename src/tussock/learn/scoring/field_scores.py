@@ -26,7 +26,7 @@ from scipy.spatial import cKDTree
 
 from tussock.errors import InputError
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.learn.scores import ANGLE_BIN
+from tussock.learn.scoring.scores import ANGLE_BIN
 
 __all__ = ["NEAR", "REGIONS", "FieldScores", "field_scores", "scores_by_label", "scores_by_region"]
 

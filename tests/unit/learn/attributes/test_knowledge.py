@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tussock
 from tussock.errors import InputError
-from tussock.learn.knowledge import Knowledge, linear_of_srgb, mean_colors, most_labels, srgb_of_linear
+from tussock.learn.attributes.knowledge import Knowledge, linear_of_srgb, mean_colors, most_labels, srgb_of_linear
 from tussock.learn.readers.point_colors import point_colors
 from tussock.scene.volumes import Volumes
 
