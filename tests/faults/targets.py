@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from workshop_recordings import SCENES
+from workshop_recordings import OSF_IS_READ, SCENES
 
 from tussock.errors import TussockError
 
@@ -186,7 +186,7 @@ TARGETS: dict[str, Target] = {
     "pcapng": Target("run.pcapng", _points("run.pcapng"), 6),
     **{f"capture {file}": Target(file, _points(file), 4) for file in ("ouster.pcap", "hesai.pcap", "livox.pcap")},
     "unit of a capture": Target("ouster.json", _points("ouster.pcap"), 4),
-    **({"recording ouster.osf": Target("ouster.osf", _points("ouster.osf"), 2)} if find_spec("ouster") else {}),
+    **({"recording ouster.osf": Target("ouster.osf", _points("ouster.osf"), 2)} if OSF_IS_READ else {}),
     **{f"log {file}": Target(file, _points(file.partition("/")[0]), 1) for file in ("livox.mcap", "run.bag", "run.rosbag2/metadata.yaml", "run.rosbag2/run.rosbag2.db3")},
     **{file: Target(file, _loaded("tussock.scene_files.scene_file", "load_scene", file), 4) for file in SCENES},
     "drive": Target("drive.toml", _loaded("tussock.drive.settings", "load_drive_settings", "drive.toml"), 24),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from pathlib import Path
 
 from tussock.frames.frame import Frame
@@ -14,10 +14,13 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.wire.recording import open_recording
 
-__all__ = ["RECORDINGS", "SCENES", "furnish_recordings", "furnish_scenes"]
+__all__ = ["OSF_IS_READ", "RECORDINGS", "SCENES", "furnish_recordings", "furnish_scenes"]
 
+# By its name in full: a folder of tests that is called "ouster" would be taken for the package.
+OSF_IS_READ = any(one.name.replace("_", "-") == "ouster-sdk" for one in distributions())
+"""whether Ouster's SDK is here, which alone reads and writes that format"""
 RECORDINGS: dict[str, str] = {
-    "ouster.pcap": "os1-32", **({"ouster.osf": "os1-32"} if find_spec("ouster") else {}), "hesai.pcap": "xt32", "livox.pcap": "livox-mid-360",
+    "ouster.pcap": "os1-32", **({"ouster.osf": "os1-32"} if OSF_IS_READ else {}), "hesai.pcap": "xt32", "livox.pcap": "livox-mid-360",
     "livox.mcap": "livox-mid-360", "run.rosbag2": "vlp-16", "run.bag": "vlp-16",
 }  # fmt: skip
 """the sensor of each"""

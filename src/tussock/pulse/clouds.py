@@ -54,9 +54,8 @@ def new_air_scratch(clouds: int) -> AirScratch:
     """Room for so many clouds on one axis."""
     most = max(clouds, _LEAST)
     return AirScratch(
-        np.zeros((most, PART_NUMBERS), np.float32), np.zeros(most, np.int32),
-        np.zeros(NUMBERS if clouds > 0 else 1, np.float32),
-    )  # fmt: skip
+        np.zeros((most, PART_NUMBERS), np.float32), np.zeros(most, np.int32), np.zeros(NUMBERS, np.float32)
+    )
 
 
 class _Way(NamedTuple):

@@ -208,6 +208,17 @@ class Volumes(Shown):
         if not sound.all():
             raise InputError(f"volumes precisions: must be positive definite, volume {int(np.argmin(sound))} is not")
 
+    def _facts(self) -> dict[str, object]:
+        low, high = self.means.min(0), self.means.max(0)
+        known = [name for name, there in (("labels", len(self.labels)), ("colours", len(self.colors))) if there]
+        return {
+            "volumes": f"{len(self):,} {self.partition} of {self.cell:g} m",
+            "size": " × ".join(f"{side:.3g}" for side in high - low) + " m",
+            "pass": f"{100 * float(self.permeability.mean()):.0f} % of pulses on average",
+            **({"know": " and ".join(known)} if known else {}),
+            **({"origin": str(self.origin)} if any(self.origin) else {}),
+        }
+
     def __len__(self) -> int:
         return len(self.means)
 

@@ -150,7 +150,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
 
     kinds: dict[int, set[object]] = {}
     left_out = {}
-    for name, (scene, sensor) in cases().items():
+    for name, (scene, sensor) in (cases() | weathers()).items():
         world = World(scene)
         ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
         examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
@@ -163,6 +163,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
     plain |= {"trace_volumes", "end_beams", "stop_lanes", "finish_lanes"}
     assert left_out["echoes"] == left_out["moving"] == plain
+    assert all(left_out[weather] == plain - {"weather_lanes"} for weather in weathers())
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}
     assert left_out["hit by hit"] == plain - {"receive_lanes"} | {"listen_lanes"}
