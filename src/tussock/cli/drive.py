@@ -91,6 +91,7 @@ def drive(given: DriveOptions) -> None:
     """
     from tussock.cli.console import out as console
     from tussock.cli.console import print_json, waiting
+    from tussock.cli.interrupt import going_on
     from tussock.cli.settings import parse_settings
     from tussock.cli.sources import open_source
     from tussock.drive.camera import FrontCamera
@@ -127,8 +128,10 @@ def drive(given: DriveOptions) -> None:
     _make_folder(given.out)
     watchers: list[Film] = [Film()] if given.film else []
     front = FrontCamera(stage.world, seed=given.seed, threads=given.threads) if given.camera else None
+    path = given.out / "drive.mcap"
     with (
-        open_drive_log(given.out / "drive.mcap", eye, chosen, camera=front) as log,
+        going_on(lambda: f"{path} is kept, up to this moment; --force drives anew"),
+        open_drive_log(path, eye, chosen, camera=front) as log,
         _progress(goals, given.as_json) as shown,
     ):
         try:

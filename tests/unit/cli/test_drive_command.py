@@ -1,6 +1,10 @@
 """``tussock drive`` as people meet it."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -102,3 +106,21 @@ def test_a_blind_sensor_is_said(tussock):
     )  # fmt: skip
     assert status == 1
     assert "has seen nothing within its range of 1 m" in out
+
+
+def test_who_stops_a_drive_is_told_of_its_log(tmp_path):
+    words = ["drive", "yard", "--sensor", "lms-291-s05", "--to", "20,0", "--out", "d", "--speed", "0.2"]
+    run = subprocess.Popen(
+        [sys.executable, "-c", "from tussock.cli.app import main; main()", *words],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "d" / "drive.mcap").exists() and run.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    run.send_signal(signal.SIGTERM)
+    told = run.communicate(timeout=60)[1]
+    assert told.splitlines()[-1] == "stopped; d/drive.mcap is kept, up to this moment; --force drives anew"
+    assert (tmp_path / "d" / "drive.mcap").stat().st_size > 0
