@@ -3,8 +3,9 @@
 Grass as Goodin et al. test it: vertical cylinders of one diameter, λ of them a square metre, independent of one
 another, for which the range that a beam reaches has a closed form (their eqs (4) and (5)). A cylinder is a prism
 of many sides made wider by (π/n)/sin(π/n): its perimeter, and with it the width that it shows on average to all
-sides (Cauchy), is exactly that of the circle. The number of stems is exact, not Poisson. ``leaves`` makes them look like
-reeds: long blades that leave the stem one above the other, from a quarter of its height up, and bend over.
+sides (Cauchy), is exactly that of the circle. The number of stems is exact, not Poisson. With ``leaves=0, plumes=0`` they are
+those bare cylinders. Unless told so they are reeds: long blades leave the stem one above the other, from a quarter of its
+height up, and bend over; most stems end in a plume, a tuft of thin drooping branches that the wind has combed to one side.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from tussock.scene.surfaces import SURFACES
 __all__ = ["reeds", "round_radius"]
 
 _REED = SURFACES["reed"]
+_PLUME = SURFACES["dry-grass"].changed(name="plume", color=(0.27, 0.18, 0.12))
+_BRANCHES = 18
+"""of a plume"""
 
 
 def reeds(
@@ -36,17 +40,19 @@ def reeds(
     lean: float = 0.0,
     variation: float = 0.0,
     sides: int = 16,
-    leaves: int = 0,
+    leaves: int = 5,
+    plumes: float = 0.7,
     material: Material = _REED,
     seed: int = 0,
 ) -> Mesh:
     """Stems on a rectangle of ``size`` (x, y) [m] on z = 0, centred on its origin, from 1 cm below the ground.
 
     ``density`` [1/m²]; ``diameter`` and ``height`` [m]; ``lean`` [rad], mean angle from upright; ``variation`` of
-    height, ± this share; ``sides`` of each stem; ``leaves`` of each, green or, of a third of them, dry.
+    height, ± this share; ``sides`` of each stem; ``leaves`` of each, green or, of a third of them, dry; ``plumes``, the
+    share of stems that end in one.
 
     >>> bed = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5)
-    >>> leafy = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5, leaves=4)
+    >>> stalks = tussock.reeds(size=(1.0, 1.0), density=20.0, height=1.5, leaves=0, plumes=0)
     """
     sizes = np.asarray(size, float)
     if sizes.shape != (2,):
@@ -59,6 +65,7 @@ def reeds(
     between("reeds variation", variation, 0.0, 0.9)
     whole("reeds sides", sides, 3)
     whole("reeds leaves", leaves, 0)
+    between("reeds plumes", plumes, 0.0, 1.0)
     rng = chance("reeds", seed)
     n = round(density * width * depth)
     if n < 1:
@@ -76,7 +83,10 @@ def reeds(
     ring = (2 * np.arange(n)[:, None] + 1) * sides + np.arange(sides)
     fan = np.stack([np.repeat(ring[:, :1], sides - 2, 1), ring[:, 1:-1], ring[:, 2:]], -1).reshape(-1, 3)
     bed = Mesh.of(vertices, np.concatenate([triangles, fan]), (material,))
-    return Mesh.joined([bed, *_leaves(points, leaves, diameter, rng)]) if leaves else bed
+    grown = _leaves(points, leaves, diameter, rng) if leaves else []
+    if round(plumes * n):
+        grown.append(_plumes(points[: round(plumes * n)], diameter, rng))
+    return Mesh.joined([bed, *grown]) if grown else bed
 
 
 def _leaves(points: FloatArray, count: int, diameter: float, rng: Sampler) -> list[Mesh]:
@@ -95,11 +105,28 @@ def _leaves(points: FloatArray, count: int, diameter: float, rng: Sampler) -> li
             k = int(chosen.sum())
             shapes = blades(
                 roots[chosen], BladeShape(4, folded=False), heights=tall[chosen] * rng.uniform(0.10, 0.2, k),
-                widths=diameter * rng.uniform(1.2, 2.0, k), headings=turn.ravel()[chosen],
+                widths=diameter * rng.uniform(1.6, 2.8, k), headings=turn.ravel()[chosen],
                 leans=rng.uniform(0.35, 0.7, k), bends=bend * rng.uniform(0.7, 1.2, k),
             )  # fmt: skip
             parts.append(Mesh.of(*shapes, (material,)))
     return parts
+
+
+def _plumes(points: FloatArray, diameter: float, rng: Sampler) -> Mesh:
+    """A tuft on each stem: branches from its last seventh and its tip, most of them to one side, hanging."""
+    n = len(points)
+    share = 1.0 - 0.14 * rng.uniform(0, 1, (n, _BRANCHES)) ** 1.5
+    roots = points[:, :1] * (1 - share[..., None]) + points[:, 1:] * share[..., None]
+    tall = np.linalg.norm(points[:, 1] - points[:, 0], axis=1)[:, None]
+    combed = rng.uniform(0, 2 * np.pi, (n, 1)) + rng.normal(0, 0.9, (n, _BRANCHES))
+    k = n * _BRANCHES
+    shapes = blades(
+        roots.reshape(-1, 3), BladeShape(3, folded=False, tip=0.15),
+        heights=(tall * rng.uniform(0.025, 0.085, (n, _BRANCHES))).ravel(),
+        widths=diameter * rng.uniform(0.5, 0.9, k), headings=combed.ravel(),
+        leans=rng.uniform(0.05, 0.6, k), bends=rng.uniform(0.9, 2.4, k),
+    )  # fmt: skip
+    return Mesh.of(*shapes, (_PLUME,))
 
 
 def round_radius(radius: float, sides: int) -> float:

@@ -214,7 +214,7 @@ class ShrubShape(Shape):
 
 
 class ReedsShape(Shape):
-    """``grow = {kind = "reeds"}``: upright stems as cylinders, see `tussock.plants.reeds`."""
+    """``grow = {kind = "reeds"}``: upright stems as cylinders, with leaves and plumes, see `tussock.plants.reeds`."""
 
     make = staticmethod(reeds)
     kind: Literal["reeds"]
@@ -226,6 +226,7 @@ class ReedsShape(Shape):
     variation: float | None = None
     sides: int | None = None
     leaves: int | None = None
+    plumes: float | None = None
     seed: int | None = None
 
 

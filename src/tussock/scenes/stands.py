@@ -59,7 +59,9 @@ def stems(
 ) -> Scene:
     """``density`` stems a square metre [1/m²] of ``diameter`` [m]; the field begins ``distance`` [m] away along x."""
     positive("stems distance", distance)
-    field = reeds(size=(depth, width), density=density, diameter=diameter, height=4.0, sides=24, seed=seed)
+    field = reeds(
+        size=(depth, width), density=density, diameter=diameter, height=4.0, sides=24, leaves=0, plumes=0, seed=seed
+    )
     scene = Scene("stems")
     scene.add(plane((2 * (distance + depth), 4 * width), material=SURFACES["soil"]), name="ground", label="terrain")
     scene.add(field, name="stems", label="stem", tags=("vegetation",), position=(distance + depth / 2, 0.0, 0.0))

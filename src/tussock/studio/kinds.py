@@ -70,7 +70,8 @@ PLACEABLE: dict[str, Kind] = {
     ),
     "reeds": Kind(
         partial(reeds, size=(2.0, 2.0), variation=0.2, lean=0.08, sides=8), "stem",
-        (Knob("height", 1.5, 0.3, 4, 0.1), Knob("density", 50, 5, 200, 5, "1/m²"), _SEED), _PLANT,
+        (Knob("height", 1.5, 0.3, 4, 0.1), Knob("density", 50, 5, 200, 5, "1/m²"), Knob("leaves", 5, 0, 12, 1, ""), _SEED),
+        _PLANT,
     ),
     "grass": Kind(
         partial(grass_tile, size=1.0), "grass",

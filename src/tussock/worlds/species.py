@@ -98,7 +98,7 @@ def shape_of(name: str, age: int, variant: int, season: Season) -> Mesh:
     if species.kind == "reed":
         return reeds(
             size=(1.0, 1.0), density=species.stems_m2, diameter=0.008, height=height, lean=0.08, variation=0.25,
-            sides=3, leaves=3, seed=seed,
+            sides=3, leaves=3, plumes=0.4, seed=seed,
         )  # fmt: skip
     return _in_season(_painted(_grown(species, height, seed), species), species, season, seed)
 

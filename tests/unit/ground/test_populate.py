@@ -115,7 +115,7 @@ exclude = [{centre_m = [100, 0], radius_m = 5}]
 
 [[objects]]
 name = "reeds"
-grow = {kind = "reeds", size_m = [2, 2], density_per_m2 = 30, diameter_m = 0.01}
+grow = {kind = "reeds", size_m = [2, 2], density_per_m2 = 30, diameter_m = 0.01, leaves = 0, plumes = 0}
 position_m = [100, 0, 5]
 
 [[objects]]

@@ -45,7 +45,7 @@ def test_conifer_has_its_triangles_size_and_needle_area(triangles):
 
 
 def test_reeds_are_as_many_and_as_thick_as_asked_for():
-    bed = reeds(size=(4.0, 3.0), density=37.5, diameter=0.02, height=1.2, sides=24, seed=5)
+    bed = reeds(size=(4.0, 3.0), density=37.5, diameter=0.02, height=1.2, sides=24, leaves=0, plumes=0, seed=5)
     each = bed.vertices.reshape(450, 2, 24, 3)
     np.testing.assert_allclose(each[:, 1, :, 2], 1.2, atol=1e-6)
     feet = each[:, 0].mean(1)
@@ -59,7 +59,7 @@ def test_reeds_are_as_many_and_as_thick_as_asked_for():
 
 
 def test_reeds_with_leaves_are_the_same_stems_with_leaves():
-    bare, leafy = (reeds(density=50, height=1.5, sides=6, leaves=count, seed=3) for count in (0, 4))
+    bare, leafy = (reeds(density=50, height=1.5, sides=6, leaves=count, plumes=0, seed=3) for count in (0, 4))
     stems = len(bare.vertices)
     np.testing.assert_array_equal(leafy.vertices[:stems], bare.vertices)
     assert len(leafy.triangles) - len(bare.triangles) == 200 * 4 * 7  # 200 stems, 4 blades of 4 segments with a point
@@ -73,9 +73,29 @@ def test_reeds_with_leaves_are_the_same_stems_with_leaves():
         reeds(leaves=-1)
 
 
+def test_plumes_hang_from_the_tips_of_their_share_of_the_stems():
+    bare, plumed = (reeds(density=50, height=1.5, sides=6, leaves=0, plumes=share, seed=3) for share in (0, 0.5))
+    stems = len(bare.vertices)
+    np.testing.assert_array_equal(plumed.vertices[:stems], bare.vertices)
+    assert plumed.materials[1].name == "plume"
+    tufts = plumed.vertices[stems:]
+    assert tufts[:, 2].min() > 1.0 and 1.5 < tufts[:, 2].max() < 1.7
+    # Each branch is nearer to one of the chosen stems than it is long, and every chosen stem has some.
+    stem = bare.vertices.reshape(200, 12, 3).mean(1)[:, :2]
+    away = np.linalg.norm(tufts[:, None, :2] - stem[None], axis=2)
+    assert away[:, :100].min(1).max() < 0.3
+    assert away[:, :100].min(0).max() < 0.02
+    grown = reeds(density=50, height=1.5, sides=6)
+    assert [material.name for material in grown.materials] == ["reed", "grass", "dry-grass", "plume"]
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(InputError, match="reeds plumes"):
+            reeds(plumes=wrong)
+
+
 def test_reeds_lean_and_differ_in_height():
-    bed = reeds(density=100, lean=0.2, variation=0.3, height=1.0, sides=8, seed=1).vertices.reshape(400, 2, 8, 3)
-    tops, feet = bed[:, 1].mean(1), bed[:, 0].mean(1)
+    bed = reeds(density=100, lean=0.2, variation=0.3, height=1.0, sides=8, leaves=0, plumes=0, seed=1)
+    each = bed.vertices.reshape(400, 2, 8, 3)
+    tops, feet = each[:, 1].mean(1), each[:, 0].mean(1)
     angle = np.arctan2(np.hypot(*(tops - feet)[:, :2].T), (tops - feet)[:, 2])
     assert angle.mean() == pytest.approx(0.2, rel=0.1)
     assert 0.69 < tops[:, 2].min() < 0.75 and 1.25 < tops[:, 2].max() < 1.31
