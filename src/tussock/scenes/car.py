@@ -144,7 +144,7 @@ def _lofted(
             quads, row = np.concatenate([quads, fan]), np.concatenate([row, np.full(k - 2, 5)])
     right = half.reshape(-1, 3)
     points = np.concatenate([right * [1, -1, 1], right])
-    corners = np.concatenate([quads, quads[:, ::-1] + k * n])[:, ::-1]
+    corners = np.concatenate([quads, quads[:, ::-1] + k * n])
     both = np.concatenate([row, row])
     a3, b3, c3 = (points[corners[:, c]] for c in range(3))
     real = np.linalg.norm(np.cross(b3 - a3, c3 - a3), axis=1) > 1e-8

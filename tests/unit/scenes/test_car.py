@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tussock.scene.surfaces import SURFACES
-from tussock.scenes.car import _body, _Parts, car
+from tussock.scenes.car import _body, _Parts, _wheel, car
 
 PAINT = SURFACES["car-paint"]
 
@@ -33,9 +33,20 @@ def test_the_body_is_closed_and_faces_outwards():
     corners = same.ravel()[body.triangles]
     ways = Counter((int(a), int(b)) for t in corners for a, b in zip(t, np.roll(t, -1), strict=True) if a != b)
     assert all(ways[b, a] == count for (a, b), count in ways.items())
-    a, b, c = (body.vertices[body.triangles[:, k]].astype(float) for k in range(3))
-    volume = float((a * np.cross(b, c)).sum() / 6)
-    assert 3.0 < volume < 5.5  # 4.3 m × 1.7 m × 0.65 m without wells and corners; negative if it were inside out
+    assert 3.0 < _volume(body) < 5.5  # 4.3 m × 1.7 m × 0.65 m without wells and corners
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_wheels_face_outwards(side):
+    rubber = SURFACES["rubber"]
+    wheel = _wheel(_Parts(PAINT, rubber, rubber, rubber, rubber), side)
+    assert 0.7 < _volume(wheel) / (np.pi * 0.32**2 * 0.2) < 1.0
+
+
+def _volume(mesh):
+    """[m³] of a closed mesh; negative where it is inside out"""
+    a, b, c = (mesh.vertices[mesh.triangles[:, k]].astype(float) for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6)
 
 
 def test_windows_look_to_all_four_sides():
