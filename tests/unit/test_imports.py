@@ -47,7 +47,7 @@ LAYERS: list[set[str]] = [
     {"studio"},
     {"jobs"},
     {"bench", "validate"},
-    {"bench_gpu", "bench_weather"},
+    {"bench_cut_outs", "bench_gpu", "bench_weather"},
     {"cli"},
 ]
 """From the bottom up: a package or module imports from the layers below its own, and from itself."""

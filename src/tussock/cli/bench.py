@@ -35,6 +35,7 @@ def bench(
         shiny,
         timed_in_turns,
     )
+    from tussock.bench_cut_outs import measure_cut_outs
     from tussock.bench_weather import measure_weather
     from tussock.cameras.camera import Camera
     from tussock.cameras.render import render
@@ -82,6 +83,8 @@ def bench(
         cases.append(measure("everything on", world, sensor, place, rounds=rounds, threads=threads))
     with waiting("meadow, weather", quiet=as_json):
         air = measure_weather(meadow(), place, rounds=rounds, threads=threads)
+    with waiting("leaves on cards, cut out", quiet=as_json):
+        cards = measure_cut_outs(plants=1000, rounds=rounds)
     if full:
         with waiting("building the courtyard", quiet=as_json) as built:
             world = World(courtyard(full=True))
@@ -98,9 +101,9 @@ def bench(
         about["courtyard_picture_s"] = taken
     about["peak_memory_gib"] = peak_memory()
     if as_json:
-        print_json(
-            {"machine": about, "cases": [case.plain() for case in cases], "response": asdict(response), "weather": air}
-        )
+        leaves = {name: way._asdict() for name, way in cards.items()}
+        plain = [case.plain() for case in cases]
+        print_json({"machine": about, "cases": plain, "response": asdict(response), "weather": air, "cut_outs": leaves})
         return
     out.print(f"{about['processor']}, {about['cores']} cores, Embree {about['embree']}, medians of {rounds}")
     table = Table(box=None, pad_edge=False)
@@ -123,6 +126,12 @@ def bench(
         f"plain scan with one return, {response.two_returns:.2f} × with two"
     )
     out.print("weather, × the dry scan: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in air.items()))
+    cut, grown = cards["cut out"], cards["triangles"]
+    out.print(
+        f"leaves as pictures on cards, cut out: {cut.time:.2f} × the scan with the same leaves as triangles "
+        f"({cut.triangles} triangles a plant instead of {grown.triangles}); returns from leaves {100 * cut.share:.2f} % "
+        f"and {100 * grown.share:.2f} %"
+    )
     if full:
         out.print(
             f"courtyard ready in {about['courtyard_ready_s']:.1f} s, peak memory {about['peak_memory_gib']:.2f} GiB, "

@@ -6,7 +6,9 @@ trees. The triangles are split so that the shapes themselves stay small: a blade
 its middle, has 62 triangles (a tile 1,364), and the tree 1.4 million, as many as some 230,000 leaves of a
 natural size need. Only 1.6 million triangles are kept in memory for 192.9 million in the scene.
 
-The grass keeps to the ground: each tile is sheared with the slope under its middle, its blades stay upright.
+The grass keeps to the ground: each tile is sheared with the slope under its middle, its blades stay upright. What grows
+between the blades is a picture on the ground (`tussock.ground.turf`): a sward of 120 more blades, herbs and litter a square metre
+would have been 40 % fewer returns of the ground and 19 % more time a scan than the paper's two million blades.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from tussock.ground.populate import Ground
 from tussock.ground.relief import Relief
+from tussock.ground.turf import turfed
 from tussock.plants.grass import grass_tile
 from tussock.plants.tree import tree
 from tussock.scene.mesh import Mesh
@@ -28,8 +31,6 @@ __all__ = ["courtyard", "grass_on", "trees_on"]
 
 _WALL_HEIGHT = 10.0
 _WALL_THICKNESS = 0.5
-_TURF = SURFACES["soil"].changed(name="turf", color=(0.115, 0.135, 0.05), variation=0.55)
-"""to a LIDAR the soil that it was; to the eye the moss and the short grass between the blades"""
 
 
 def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scene:
@@ -41,7 +42,7 @@ def courtyard(*, full: bool = True, relief: float = 0.25, seed: int = 0) -> Scen
     hills = Relief(height=relief, wavelength=45.0, seed=seed)
     scene = Scene("courtyard" if full else "yard")
     scene.add(
-        ground((side, side), cells=(side, side), heights=hills, material=_TURF),
+        turfed(ground((side, side), cells=(side, side), heights=hills)),
         name="ground",
         label="terrain",
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.ground.relief import Relief
+from tussock.ground.turf import turfed
 from tussock.plants.blades import BladeShape
 from tussock.plants.blades import blades as blade_shapes
 from tussock.scene.mesh import Mesh
@@ -20,8 +21,6 @@ from tussock.scene.surfaces import SURFACES
 __all__ = ["meadow"]
 
 _SIDE = 100.0
-_TURF = SURFACES["soil"].changed(name="turf", color=(0.115, 0.135, 0.05), variation=0.55)
-"""to a LIDAR the soil that it was; to the eye the moss and the short grass between the blades"""
 _BLADES = 150_000
 
 
@@ -40,7 +39,7 @@ def meadow(*, seed: int = 0) -> Scene:
         bends=0.0,
     )
     scene = Scene("meadow")
-    terrain = ground((_SIDE, _SIDE), cells=(200, 200), heights=relief, material=_TURF)
+    terrain = turfed(ground((_SIDE, _SIDE), cells=(200, 200), heights=relief))
     scene.add(terrain, name="terrain", label="terrain")
     scene.add(Mesh.of(vertices, triangles, (SURFACES["grass"],)), name="grass", label="grass", tags=("vegetation",))
     return scene

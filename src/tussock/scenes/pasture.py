@@ -12,6 +12,7 @@ import numpy as np
 
 from tussock.arrays import FloatArray
 from tussock.ground.relief import Relief
+from tussock.ground.turf import turfed
 from tussock.plants.shrub import shrub
 from tussock.plants.sward import sward_tile
 from tussock.plants.tree import tree
@@ -26,7 +27,6 @@ from tussock.scenes.courtyard import grass_on
 __all__ = ["pasture"]
 
 _SIDE = 80
-_TURF = SURFACES["soil"].changed(name="turf", color=(0.10, 0.115, 0.045), variation=0.6)
 _MIXTURES = (
     {"blades": 520, "height": 0.12, "herbs": 26, "flowers": 0.15, "litter": 0.25},
     {"blades": 480, "height": 0.20, "herbs": 18, "flowers": 0.35, "litter": 0.35},
@@ -44,7 +44,7 @@ def pasture(*, seed: int = 0) -> Scene:
     hills = Relief(height=0.5, wavelength=38.0, seed=seed)
     rng = chance("pasture", seed)
     scene = Scene("pasture")
-    scene.add(ground((_SIDE, _SIDE), cells=(160, 160), heights=hills, material=_TURF), name="ground", label="terrain")
+    scene.add(turfed(ground((_SIDE, _SIDE), cells=(160, 160), heights=hills)), name="ground", label="terrain")
     _add_sward(scene, hills, seed)
     free = _places(rng, hills)
     for age, (height, radius, triangles, count) in zip(("old", "grown", "young"), _TREES, strict=True):

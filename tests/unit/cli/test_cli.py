@@ -93,6 +93,10 @@ def test_bench_has_the_promised_form(tussock):
     }  # fmt: skip
     assert [case["rays"] for case in said["cases"] if case["name"] == "beams on"] == [16, 32, 48]
     assert all(case["ratio"] > 0 for case in others.values())
+    leaves = said["cut_outs"]
+    assert leaves["cut out"]["triangles"] < leaves["triangles"]["triangles"]
+    assert leaves["cut out"]["share"] == pytest.approx(leaves["triangles"]["share"], abs=0.01)
+    assert leaves["solid cards"]["share"] > 1.2 * leaves["triangles"]["share"]
 
 
 def test_sensors_plot_draws_a_picture_once(tussock, tmp_path):
