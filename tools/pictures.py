@@ -8,28 +8,90 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
 import tussock
+from tussock.plots.point_colors import paint_points
 from tussock.scene.surfaces import SURFACES
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 Rgb = np.ndarray
 
 
-def taken(scene: tussock.Scene, place: tuple[float, ...], size: tuple[int, int], **options: float) -> Rgb:
-    """A picture from ``place``: x, y, z [m], yaw and pitch (up positive) [deg]."""
-    x, y, z, yaw, pitch = place
-    light = tussock.Light(
-        sun_azimuth_deg=options.get("sun_azimuth", 140.0), sun_elevation_deg=options.get("sun_elevation", 35.0)
-    )
-    lens = tussock.Pinhole(horizontal_fov_deg=options.get("fov", 60.0))
-    camera = tussock.Camera(width=size[0], height=size[1], lens=lens, samples=int(options.get("samples", 16)))
-    pose = tussock.Pose.at(x, y, z, yaw=np.deg2rad(yaw), pitch=-np.deg2rad(pitch))
-    return tussock.render(scene, camera, pose, light=light, time=options.get("time", 0.0), seed=1).rgb
+class Shot(NamedTuple):
+    """Where a camera stands, and the light."""
+
+    place: tuple[float, float, float]
+    """[m]"""
+    yaw: float
+    pitch: float
+    """[deg], up positive"""
+    fov: float = 70.0
+    """[deg] across"""
+    sun: tuple[float, float] = (140.0, 35.0)
+    """[deg] azimuth and elevation"""
+    time: float = 0.0
+
+    @property
+    def pose(self) -> tussock.Pose:
+        return tussock.Pose.at(*self.place, yaw=np.deg2rad(self.yaw), pitch=-np.deg2rad(self.pitch))
+
+    def taken(self, scene: tussock.Scene | tussock.World, size: tuple[int, int]) -> Rgb:
+        lens = tussock.Pinhole(horizontal_fov_deg=self.fov)
+        camera = tussock.Camera(width=size[0], height=size[1], lens=lens, samples=16)
+        light = tussock.Light(sun_azimuth_deg=self.sun[0], sun_elevation_deg=self.sun[1])
+        return tussock.render(scene, camera, self.pose, light=light, time=self.time, seed=1).rgb
+
+
+def of_scene(name: str, shot: Shot, scale: float) -> Rgb:
+    """A ready scene."""
+    return shot.taken(tussock.ready_scene(name), (round(960 * scale), round(540 * scale)))
+
+
+def seen_twice(shot: Shot, scale: float) -> Rgb:
+    """The forest trail as a camera sees it and, towards the right, as the points of a LIDAR beside it."""
+    wide, high = round(1280 * scale), round(560 * scale)
+    world = tussock.World(tussock.ready_scene("forest-trail"))
+    photo = shot.taken(world, (wide, high)).astype(float)
+    points = np.full_like(photo, np.array([13.0, 17.0, 20.0]))
+    sensor = tussock.load_sensor("os1-128").with_(**{"beam.rays": 9})
+    # Three frames from places a hand apart: more points than one has, without a pattern in them.
+    frames = [
+        tussock.scan(world, sensor, tussock.Pose.at(x, y, z + 0.1 * k, yaw=0.7 * k), seed=k)
+        for k, (x, y, z) in enumerate([shot.place] * 3)
+    ]
+    for frame in frames:
+        _drawn(points, frame, shot, scale)
+    across = np.linspace(0, 1, wide)[None] + 0.12 * np.linspace(0.5, -0.5, high)[:, None]
+    share = np.clip((across - 0.5) / 0.02, 0, 1)[..., None]
+    return np.asarray(photo * (1 - share) + points * share, np.uint8)
+
+
+def _drawn(image: Rgb, frame: tussock.Frame, shot: Shot, scale: float) -> None:
+    """The points of a frame, near ones over far ones, near ones larger, in the colours of their labels."""
+    high, wide, _ = image.shape
+    seen = (frame.world_xyz() - np.array(shot.place)) @ shot.pose.rotation
+    colors = paint_points(frame, "label").colors
+    before = seen[:, 0] > 0.5
+    seen, colors = seen[before], colors[before]
+    order = np.argsort(-seen[:, 0])
+    seen, colors = seen[order], colors[order].astype(float)
+    focal = wide / 2 / np.tan(np.deg2rad(shot.fov) / 2)
+    x, y = wide / 2 - focal * seen[:, 1] / seen[:, 0], high / 2 - focal * seen[:, 2] / seen[:, 0]
+    colors *= np.clip(1.25 - seen[:, :1] / 60, 0.45, 1.0)
+    for reach, size in ((99.0, 2), (14.0, 3), (6.0, 4)):
+        near = seen[:, 0] < reach
+        dots = max(1, round(size * scale))
+        for dx in range(dots):
+            for dy in range(dots):
+                i, j = np.floor(y[near]).astype(int) + dy, np.floor(x[near]).astype(int) + dx
+                inside = (i >= 0) & (i < high) & (j >= 0) & (j < wide)
+                image[i[inside], j[inside]] = colors[near][inside]
 
 
 def plants(scale: float) -> Rgb:
@@ -40,8 +102,8 @@ def plants(scale: float) -> Rgb:
         (lambda: tussock.sward_tile(blades=700, height=0.24, herbs=22, flowers=0.5, seed=3), 0.42, 1.3),
         (lambda: tussock.reeds(size=(1.6, 1.6), density=40, height=2.1, lean=0.06, variation=0.2, seed=4), 2.5, 2.7),
         (lambda: tussock.shrub(triangles=60_000, seed=5), 1.9, 2.3),
-        (lambda: tussock.tree(triangles=160_000, seed=7), 10.5, 10.0),
-        (lambda: tussock.conifer(triangles=240_000, seed=8), 14.2, 11.0),
+        (lambda: tussock.tree(triangles=200_000, seed=7), 10.5, 10.0),
+        (lambda: tussock.conifer(crown_radius=3.0, triangles=300_000, seed=8), 14.2, 11.0),
     ]
     turf = SURFACES["soil"].changed(name="turf", color=(0.10, 0.115, 0.045), variation=0.6)
     parts = []
@@ -50,13 +112,22 @@ def plants(scale: float) -> Rgb:
         scene.add(tussock.plane((400, 400), material=turf), name="ground", label="terrain")
         scene.add(make(), name="plant")
         away = max(tall / 0.72, broad * high / wide / 0.85) / (2 * np.tan(np.deg2rad(15))) * 0.9
-        place = (-away, 0.0, 0.62 * tall + 0.04 * away, 0.0, -np.rad2deg(np.arctan2(0.10 * tall + 0.04 * away, away)))
+        place = (-float(away), 0.0, float(0.62 * tall + 0.04 * away))
+        pitch = -float(np.rad2deg(np.arctan2(0.10 * tall + 0.04 * away, away)))
         fov = float(np.rad2deg(2 * np.arctan(np.tan(np.deg2rad(17)) * wide / high)))
-        parts.append(taken(scene, place, (wide, high), fov=fov, sun_azimuth=215, sun_elevation=38))
+        parts.append(Shot(place, 0.0, pitch, fov, (215.0, 38.0)).taken(scene, (wide, high)))
     return np.concatenate(parts, 1)
 
 
-PICTURES: dict[str, Callable[[float], Rgb]] = {"plants": plants}
+_TRAIL = Shot((-12.0, -5.6, 2.2), 28.0, -3.0, sun=(215.0, 40.0))
+PICTURES: dict[str, Callable[[float], Rgb]] = {
+    "plants": plants,
+    "seen_twice": partial(seen_twice, _TRAIL),
+    "pasture": partial(of_scene, "pasture", Shot((-14.0, -6.0, 1.2), 24.0, -3.0)),
+    "courtyard": partial(of_scene, "courtyard", Shot((0.0, 0.0, 1.7), 0.0, -5.0)),
+    "crossing": partial(of_scene, "crossing", Shot((-1.5, -16.0, 2.6), 85.0, -7.0, 60.0, (215.0, 30.0), 5.6)),
+    "forest_trail": partial(of_scene, "forest-trail", _TRAIL),
+}
 
 
 def main() -> None:
@@ -69,8 +140,8 @@ def main() -> None:
     for name in words or PICTURES:
         rgb = PICTURES[name](1 / 3 if small else 1.0)
         path = Path(f"{name}.png") if small else FOLDER / f"{name}.jpg"
-        Image.fromarray(rgb).save(path, quality=84, optimize=True)
-        print(path, f"{rgb.shape[1]} × {rgb.shape[0]}, {path.stat().st_size / 1e3:.0f} kB")
+        Image.fromarray(rgb).save(path, quality=82, optimize=True)
+        print(path, f"{rgb.shape[1]} × {rgb.shape[0]}, {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ from tussock.scene.material import Material
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
 from tussock.studio.simpler import Surface, simpler
 
-__all__ = ["ROOM", "Drawn", "Plot", "Turned", "display_color", "drawn_objects", "turned", "volume_points"]
+__all__ = [
+    "ROOM", "Drawn", "Plot", "Turned", "display_color", "drawn_objects", "linear_bytes", "turned", "volume_points",
+]  # fmt: skip
 
 ROOM = 180_000
 """triangles on the page, unless more detail is asked for: a browser without a graphics card draws these in good time"""
@@ -75,6 +77,11 @@ def display_color(material: Material) -> tuple[int, int, int]:
     linear = np.array(material.color or (material.reflectance,) * 3, float)
     red, green, blue = (round(255 * float(c) ** (1 / 2.2)) for c in np.clip(linear, 0, 1))
     return red, green, blue
+
+
+def linear_bytes(colors: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """sRGB colours from 0 to 255 as viser wants those of instances: linear, unlike those of single meshes."""
+    return np.round(255 * np.clip(colors / 255, 0, 1) ** 2.2).astype(np.uint8)
 
 
 class Plot(NamedTuple):

@@ -15,8 +15,9 @@ from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import card, ground, sphere
 from tussock.scene.scene import Scene
+from tussock.scene.surfaces import SURFACES
 from tussock.scene.texture import Texture
-from tussock.studio.levels import Drawn, display_color, drawn_objects, turned
+from tussock.studio.levels import Drawn, display_color, drawn_objects, linear_bytes, turned
 from tussock.studio.page.pictured import pictured
 from tussock.studio.simpler import simpler
 
@@ -129,3 +130,11 @@ def test_a_picture_stays_on_a_shape_that_is_whole_and_counts_as_its_mean_elsewhe
     assert pictured(whole, Material(texture=Texture(pixels[:, :4]))).visual.material.alphaMode == "OPAQUE"
     (plain,) = simpler(sphere(1.0, subdivisions=1), 1000)
     assert plain.uv is None
+
+
+def test_colours_of_instances_are_those_of_the_materials():
+    # The page takes them as linear; sent as sRGB, trees were pale beside their grass.
+    for name in ("leaf", "bark", "grass", "concrete"):
+        linear = linear_bytes(np.array(display_color(SURFACES[name]), float))
+        np.testing.assert_allclose(linear / 255, SURFACES[name].color, atol=0.004)
+    assert linear_bytes(np.array([-3.0, 0.0, 400.0])).tolist() == [0, 0, 255]

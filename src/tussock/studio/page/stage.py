@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tussock.sampler import Sampler
 from tussock.scene.scene import PlacedVolumes, Scene, SceneObject
-from tussock.studio.levels import ROOM, Drawn, Plot, display_color, drawn_objects, turned, volume_points
+from tussock.studio.levels import ROOM, Drawn, Plot, display_color, drawn_objects, linear_bytes, turned, volume_points
 from tussock.studio.page.pictured import pictured
 from tussock.studio.simpler import Surface
 
@@ -163,7 +163,7 @@ class Stage:
         if len(matrices) > 1 and len(surface.triangles) >= _WORTH_INSTANCES:
             copies = turned(matrices, origin)
             tint = 1 + spread * Sampler("tints of copies", 0).uniform(-0.5, 0.5, (len(matrices), 1))
-            colors = np.clip(color * tint, 0, 255).astype(np.uint8)
+            colors = linear_bytes(color * tint)
             return [
                 self._server.scene.add_batched_meshes_simple(
                     path, surface.vertices, surface.triangles, copies.wxyzs, copies.positions,
