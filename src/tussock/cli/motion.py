@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import complete_scene, takes
+from tussock.cli.options import SCENE_HELP, complete_scene, takes
 
 __all__ = ["motion"]
 
@@ -19,9 +19,7 @@ class MotionOptions:
 
     scene: Annotated[
         str,
-        typer.Argument(
-            autocompletion=complete_scene, help="A scene file, a pack, a .blend, or the name of a ready scene."
-        ),
+        typer.Argument(autocompletion=complete_scene, help=SCENE_HELP),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, or .tum (one file an object).")]
     objects: Annotated[

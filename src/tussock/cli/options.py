@@ -15,7 +15,10 @@ from typing import Any, TypeVar, get_type_hints
 
 from typer.core import TyperCommand
 
-__all__ = ["Command", "complete_scene", "complete_sensor", "takes"]
+__all__ = ["SCENE_HELP", "Command", "complete_scene", "complete_sensor", "takes"]
+
+SCENE_HELP = "A scene (.toml, .usd, .glb), a mesh (.obj, …), a pack (.tussock), a .blend, or a ready scene's name."
+"""what every command that opens a scene takes"""
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import complete_scene, takes
+from tussock.cli.options import SCENE_HELP, complete_scene, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ IMAGE_KINDS = ("color", "depth", "range", "label", "instance", "normal", "boxes"
 class RenderOptions:
     """What the command takes."""
 
-    scene: Annotated[
-        str, typer.Argument(autocompletion=complete_scene, help="A scene file (.toml) or the name of a ready scene.")
-    ]
+    scene: Annotated[str, typer.Argument(autocompletion=complete_scene, help=SCENE_HELP)]
     out: Annotated[Path, typer.Option(help="File to write: .png, .jpg; .exr, .tif, .npy (numbers); .json (boxes).")]
     kind: Annotated[
         str,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import complete_scene, complete_sensor, takes
+from tussock.cli.options import SCENE_HELP, complete_scene, complete_sensor, takes
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ScanOptions:
         str,
         typer.Argument(
             autocompletion=complete_scene,
-            help="A scene (.toml, .usd, .glb), a mesh (.obj, …), a pack (.tussock), a .blend, or a ready scene's name.",
+            help=SCENE_HELP,
         ),
     ]
     out: Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import complete_scene, complete_sensor, takes
+from tussock.cli.options import SCENE_HELP, complete_scene, complete_sensor, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ __all__ = ["stream"]
 class StreamOptions:
     """What the command takes."""
 
-    scene: Annotated[
-        str, typer.Argument(autocompletion=complete_scene, help="A scene file (.toml) or the name of a ready scene.")
-    ]
+    scene: Annotated[str, typer.Argument(autocompletion=complete_scene, help=SCENE_HELP)]
     sensor: Annotated[
         list[str],
         typer.Option(

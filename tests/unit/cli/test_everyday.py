@@ -111,3 +111,11 @@ def test_the_shell_completes_commands_scenes_and_sensors(words, found):
     code = "import sys; sys.argv = ['tussock']; from tussock.cli.app import main; main()"
     said = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True)
     assert found in said.stdout.split()
+
+
+@pytest.mark.parametrize("word", ["scan", "render", "stream", "motion", "drive"])
+def test_help_names_every_kind_of_scene(tussock, word):
+    _, said, _ = tussock(word, "--help")
+    told = " ".join(said.replace("│", " ").split())
+    for kind in (".toml", ".tussock", ".blend", "ready scene"):
+        assert kind in told

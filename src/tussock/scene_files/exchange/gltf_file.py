@@ -25,7 +25,10 @@ __all__ = ["INSTANCING", "NUMBERS", "WIDTHS", "GltfFile", "glb_bytes"]
 INSTANCING = "EXT_mesh_gpu_instancing"
 NUMBERS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-_KNOWN = {INSTANCING, "KHR_texture_transform", "KHR_materials_unlit", "KHR_mesh_quantization", "KHR_materials_specular"}
+_WEBP = "EXT_texture_webp"
+_KNOWN = {
+    INSTANCING, _WEBP, "KHR_texture_transform", "KHR_materials_unlit", "KHR_mesh_quantization", "KHR_materials_specular",
+}  # fmt: skip
 _GLB, _JSON, _BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 
@@ -97,7 +100,9 @@ class GltfFile:
 
     def picture(self, number: Any) -> Texture:
         """A texture's image."""
-        source = self.entry("textures", number).get("source")
+        texture = self.entry("textures", number)
+        # The PNG or JPEG for readers without WebP may be missing.
+        source = texture.get("source", texture.get("extensions", {}).get(_WEBP, {}).get("source"))
         image = self.entry("images", source)
         if "bufferView" in image:
             data = self.view(image["bufferView"])[0]

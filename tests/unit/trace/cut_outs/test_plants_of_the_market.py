@@ -38,10 +38,11 @@ UV = (np.array([[0, 1], [1, 1], [1, 0], [0, 0]]), np.array([[0.1, 0.9], [0.8, 0.
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], float)  # y up, facing z
 
 
-def plant(folder: Path, places: list[dict] = PLACES) -> Path:
-    """Three cards one metre apart, all of one mesh: each a part with a material of its own."""
+def plant(folder: Path, places: list[dict] = PLACES, *, webp: bool = False) -> Path:
+    """Three cards one metre apart, all of one mesh: each a part with a material of its own; ``webp``: as Blender stores pictures
+    where it is told to."""
     picture = io.BytesIO()
-    Image.fromarray(ATLAS).save(picture, "PNG")
+    Image.fromarray(ATLAS).save(picture, "WEBP" if webp else "PNG", lossless=True)
     blocks, views, accessors = [], [], []
 
     def stored(array: np.ndarray, kind: str) -> int:
@@ -81,6 +82,11 @@ def plant(folder: Path, places: list[dict] = PLACES) -> Path:
             "uri": "data:application/octet-stream;base64," + base64.b64encode(b"".join(blocks)).decode(),
         }],
     }  # fmt: skip
+    if webp:
+        told["images"][0]["uri"] = told["images"][0]["uri"].replace("image/png", "image/webp")
+        told["textures"] = [{"extensions": {"EXT_texture_webp": {"source": 0}}}]
+        for key in ("extensionsUsed", "extensionsRequired"):
+            told[key] = [*told[key], "EXT_texture_webp"]
     (folder / "plant.gltf").write_text(json.dumps(told))
     return folder / "plant.gltf"
 
@@ -116,6 +122,13 @@ def test_an_atlas_is_cut_where_each_material_has_its_place(tmp_path):
     alone = Scene()
     alone.add(load_mesh(plant(tmp_path)))
     check(alone, (0, 1))  # trimesh reads the first texture coordinates alone
+
+
+def test_pictures_in_webp_are_cut_out_too(tmp_path):
+    check(load_scene(plant(tmp_path, webp=True)))
+    alone = Scene()
+    alone.add(load_mesh(plant(tmp_path, webp=True)))
+    check(alone, (0, 1))
 
 
 def test_the_atlas_survives_our_own_files(tmp_path):
