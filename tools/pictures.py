@@ -16,8 +16,8 @@ import numpy as np
 from PIL import Image
 
 import tussock
+from tussock.ground.turf import turfed
 from tussock.plots.point_colors import paint_points
-from tussock.scene.surfaces import SURFACES
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 Rgb = np.ndarray
@@ -83,7 +83,9 @@ def _drawn(image: Rgb, frame: tussock.Frame, shot: Shot, scale: float) -> None:
     seen, colors = seen[order], colors[order].astype(float)
     focal = wide / 2 / np.tan(np.deg2rad(shot.fov) / 2)
     x, y = wide / 2 - focal * seen[:, 1] / seen[:, 0], high / 2 - focal * seen[:, 2] / seen[:, 0]
-    colors *= np.clip(1.25 - seen[:, :1] / 60, 0.45, 1.0)
+    bright = frame.intensity[before][order][:, None]
+    colors *= np.clip(1.25 - seen[:, :1] / 60, 0.45, 1.0) * np.clip(0.5 + 0.6 * bright / np.median(bright), 0.6, 1.25)
+    colors = np.clip(colors, 0, 255)
     for reach, size in ((99.0, 2), (14.0, 3), (6.0, 4)):
         near = seen[:, 0] < reach
         dots = max(1, round(size * scale))
@@ -97,25 +99,30 @@ def _drawn(image: Rgb, frame: tussock.Frame, shot: Shot, scale: float) -> None:
 def plants(scale: float) -> Rgb:
     """Every kind that can be grown, one beside the other, each as large in its picture as the others."""
     wide, high = round(270 * scale), round(340 * scale)
-    kinds: list[tuple[Callable[[], tussock.Mesh], float, float]] = [
-        (lambda: tussock.grass_tile(blades=500, height=0.3, dead=0.15, seed=2), 0.42, 1.3),
-        (lambda: tussock.sward_tile(blades=700, height=0.24, herbs=22, flowers=0.5, seed=3), 0.42, 1.3),
-        (lambda: tussock.reeds(size=(1.6, 1.6), density=40, height=2.1, lean=0.06, variation=0.2, seed=4), 2.5, 2.7),
-        (lambda: tussock.shrub(triangles=60_000, seed=5), 1.9, 2.3),
-        (lambda: tussock.tree(triangles=200_000, seed=7), 10.5, 10.0),
-        (lambda: tussock.conifer(crown_radius=3.0, triangles=300_000, seed=8), 14.2, 11.0),
+    # how it is made; how high and broad [m] what is to be seen is; how steeply it is looked down on
+    kinds: list[tuple[Callable[[], tussock.Mesh], float, float, float]] = [
+        (lambda: tussock.grass_tile(blades=500, height=0.3, dead=0.15, seed=2), 0.4, 1.12, 0.3),
+        (lambda: tussock.sward_tile(blades=700, height=0.24, herbs=22, flowers=0.5, seed=3), 0.4, 1.12, 0.3),
+        (
+            lambda: tussock.reeds(size=(1.2, 1.2), density=45, height=1.9, lean=0.06, variation=0.2, seed=4),
+            2.2,
+            1.6,
+            0.1,
+        ),
+        (lambda: tussock.shrub(triangles=60_000, seed=5), 1.8, 2.0, 0.1),
+        (lambda: tussock.tree(triangles=200_000, seed=7), 10.0, 8.4, 0.05),
+        (lambda: tussock.conifer(crown_radius=3.0, triangles=300_000, seed=8), 13.5, 7.0, 0.05),
     ]
-    turf = SURFACES["soil"].changed(name="turf", color=(0.10, 0.115, 0.045), variation=0.6)
     parts = []
-    for make, tall, broad in kinds:
+    for make, tall, broad, down in kinds:
         scene = tussock.Scene("plant")
-        scene.add(tussock.plane((400, 400), material=turf), name="ground", label="terrain")
+        scene.add(turfed(tussock.plane((400, 400))), name="ground", label="terrain")
         scene.add(make(), name="plant")
-        away = max(tall / 0.72, broad * high / wide / 0.85) / (2 * np.tan(np.deg2rad(15))) * 0.9
-        place = (-float(away), 0.0, float(0.62 * tall + 0.04 * away))
-        pitch = -float(np.rad2deg(np.arctan2(0.10 * tall + 0.04 * away, away)))
+        away = float(max(tall / 0.84, broad * high / wide) / (2 * np.tan(np.deg2rad(17))))
+        place = (-away, 0.0, 0.5 * tall + down * away)
         fov = float(np.rad2deg(2 * np.arctan(np.tan(np.deg2rad(17)) * wide / high)))
-        parts.append(Shot(place, 0.0, pitch, fov, (215.0, 38.0)).taken(scene, (wide, high)))
+        shot = Shot(place, 0.0, -float(np.rad2deg(np.arctan(down))), fov, (215.0, 38.0))
+        parts.append(shot.taken(scene, (wide, high)))
     return np.concatenate(parts, 1)
 
 

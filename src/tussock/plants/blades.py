@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from tussock.arrays import FloatArray
 from tussock.scene.sizes import between, whole
 
-__all__ = ["BladeShape", "blades"]
+__all__ = ["BladeShape", "blades", "rise"]
 
 
 _KEEL = 0.35
@@ -65,13 +65,9 @@ def blades(
         np.broadcast_to(np.asarray(v, float), (n,))[:, None] for v in (heights, widths, headings, leans, bends)
     )
     s = np.linspace(0.0, 1.0, segments + 1)
-    middle = (s[:-1] + s[1:]) / 2
-    angle = lean + bend * middle**1.5
-    angle[:, 0] = np.minimum(angle[:, 0], 1.4)  # every blade rises from its root, however far it bends after
-    start = np.zeros((n, 1))
-    out = np.concatenate([start, np.cumsum(np.sin(angle), 1)], 1) / segments
-    up = np.concatenate([start, np.cumsum(np.cos(angle), 1)], 1) / segments
+    out, up = _line(segments, lean, bend)
     length = height / up.max(1, keepdims=True)
+    start = np.zeros((n, 1))
 
     forward = np.concatenate([np.cos(heading), np.sin(heading), start], 1)[:, None, :]
     aside = np.concatenate([-np.sin(heading), np.cos(heading), start], 1)[:, None, :]
@@ -100,3 +96,21 @@ def blades(
         one = np.concatenate([one[: -2 * (across - 1)], np.stack([last, last + 1, point], 1)])
     triangles = one[None] + (np.arange(n) * vertices.shape[1])[:, None, None]
     return vertices.reshape(-1, 3), triangles.reshape(-1, 3)
+
+
+def rise(segments: int, leans: ArrayLike, bends: ArrayLike) -> FloatArray:
+    """Height (n,) [m] of the highest point of blades that are 1 m long; ``leans`` and ``bends`` (n,) [rad]."""
+    lean, bend = np.broadcast_arrays(np.asarray(leans, float), np.asarray(bends, float))
+    return np.asarray(_line(segments, lean.reshape(-1, 1), bend.reshape(-1, 1))[1].max(1))
+
+
+def _line(segments: int, lean: FloatArray, bend: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far out and how high the middle lines of blades of length 1 are, (n, segments + 1); ``lean``, ``bend`` (n, 1)."""
+    s = np.linspace(0.0, 1.0, segments + 1)
+    middle = (s[:-1] + s[1:]) / 2
+    angle = lean + bend * middle**1.5
+    angle[:, 0] = np.minimum(angle[:, 0], 1.4)  # every blade rises from its root, however far it bends after
+    start = np.zeros((len(angle), 1))
+    out = np.concatenate([start, np.cumsum(np.sin(angle), 1)], 1) / segments
+    up = np.concatenate([start, np.cumsum(np.cos(angle), 1)], 1) / segments
+    return out, up

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from tussock.arrays import FloatArray
 from tussock.errors import InputError
-from tussock.plants.blades import BladeShape, blades
+from tussock.plants.blades import BladeShape, blades, rise
 from tussock.plants.stems import Stems, tubes
 from tussock.sampler import Sampler
 from tussock.scene.material import Material
@@ -103,10 +103,11 @@ def _leaves(points: FloatArray, count: int, diameter: float, rng: Sampler) -> li
     for chosen, material, bend in ((~dead, green, 1.5), (dead, dry, 2.1)):
         if chosen.any():
             k = int(chosen.sum())
+            leans, bends = rng.uniform(0.35, 0.7, k), bend * rng.uniform(0.7, 1.2, k)
             shapes = blades(
-                roots[chosen], BladeShape(4, folded=False), heights=tall[chosen] * rng.uniform(0.10, 0.2, k),
-                widths=diameter * rng.uniform(1.6, 2.8, k), headings=turn.ravel()[chosen],
-                leans=rng.uniform(0.35, 0.7, k), bends=bend * rng.uniform(0.7, 1.2, k),
+                roots[chosen], BladeShape(4, folded=False),
+                heights=tall[chosen] * rng.uniform(0.18, 0.34, k) * rise(4, leans, bends),
+                widths=diameter * rng.uniform(1.6, 2.8, k), headings=turn.ravel()[chosen], leans=leans, bends=bends,
             )  # fmt: skip
             parts.append(Mesh.of(*shapes, (material,)))
     return parts
@@ -120,11 +121,11 @@ def _plumes(points: FloatArray, diameter: float, rng: Sampler) -> Mesh:
     tall = np.linalg.norm(points[:, 1] - points[:, 0], axis=1)[:, None]
     combed = rng.uniform(0, 2 * np.pi, (n, 1)) + rng.normal(0, 0.9, (n, _BRANCHES))
     k = n * _BRANCHES
+    leans, bends = rng.uniform(0.05, 0.6, k), rng.uniform(0.9, 2.4, k)
     shapes = blades(
         roots.reshape(-1, 3), BladeShape(3, folded=False, tip=0.15),
-        heights=(tall * rng.uniform(0.025, 0.085, (n, _BRANCHES))).ravel(),
-        widths=diameter * rng.uniform(0.5, 0.9, k), headings=combed.ravel(),
-        leans=rng.uniform(0.05, 0.6, k), bends=rng.uniform(0.9, 2.4, k),
+        heights=(tall * rng.uniform(0.05, 0.12, (n, _BRANCHES))).ravel() * rise(3, leans, bends),
+        widths=diameter * rng.uniform(0.5, 0.9, k), headings=combed.ravel(), leans=leans, bends=bends,
     )  # fmt: skip
     return Mesh.of(*shapes, (_PLUME,))
 

@@ -175,3 +175,14 @@ def test_a_closed_cache_only_costs_time(tmp_path, monkeypatch):
 def test_plants_that_cannot_grow(make, said):
     with pytest.raises(InputError, match=said):
         make()
+
+
+def test_leaves_and_plumes_of_reeds_are_no_longer_than_leaves_and_plumes_are():
+    bed = reeds(size=(3.0, 3.0), density=60, height=2.0, sides=4, seed=9)
+    names = [material.name for material in bed.materials]
+    for name, longest in (("grass", 0.34 * 2.02), ("dry-grass", 0.34 * 2.02), ("plume", 0.12 * 2.02)):
+        mine = bed.triangles[bed.material_of_triangles == names.index(name)]
+        each = 6 if name == "plume" else 7  # three segments with a blunt tip, four that end in a point
+        corners = bed.vertices[mine].reshape(-1, each * 3, 3)
+        reach = np.linalg.norm(corners - corners[:, :1], axis=2).max(1)
+        assert reach.max() < longest + 0.03
