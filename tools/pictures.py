@@ -101,8 +101,8 @@ def plants(scale: float) -> Rgb:
     wide, high = round(270 * scale), round(340 * scale)
     # how it is made; how high and broad [m] what is to be seen is; how steeply it is looked down on
     kinds: list[tuple[Callable[[], tussock.Mesh], float, float, float]] = [
-        (lambda: tussock.grass_tile(blades=500, height=0.3, dead=0.15, seed=2), 0.4, 1.12, 0.3),
-        (lambda: tussock.sward_tile(blades=700, height=0.24, herbs=22, flowers=0.5, seed=3), 0.4, 1.12, 0.3),
+        (lambda: tussock.grass_tile(blades=500, height=0.3, dead=0.15, seed=2), 0.4, 1.12, 0.12),
+        (lambda: tussock.sward_tile(blades=700, height=0.24, herbs=22, flowers=0.5, seed=3), 0.4, 1.12, 0.12),
         (
             lambda: tussock.reeds(size=(1.2, 1.2), density=45, height=1.9, lean=0.06, variation=0.2, seed=4),
             2.2,
@@ -110,8 +110,8 @@ def plants(scale: float) -> Rgb:
             0.1,
         ),
         (lambda: tussock.shrub(triangles=60_000, seed=5), 1.8, 2.0, 0.1),
-        (lambda: tussock.tree(triangles=200_000, seed=7), 10.0, 8.4, 0.05),
-        (lambda: tussock.conifer(crown_radius=3.0, triangles=300_000, seed=8), 13.5, 7.0, 0.05),
+        (lambda: tussock.tree(triangles=200_000, seed=7), 12.6, 9.5, 0.05),
+        (lambda: tussock.conifer(crown_radius=3.0, triangles=300_000, seed=8), 14.5, 7.0, 0.05),
     ]
     parts = []
     for make, tall, broad, down in kinds:

@@ -57,6 +57,7 @@ from tussock.ground.populate import populate as populate
 from tussock.ground.terrain import geotiff_terrain as geotiff_terrain
 from tussock.ground.terrain import image_terrain as image_terrain
 from tussock.ground.terrain import noise_terrain as noise_terrain
+from tussock.ground.turf import covered as covered
 from tussock.ground.zones import Circle as Circle
 from tussock.ground.zones import Polygon as Polygon
 from tussock.ground.zones import Strip as Strip

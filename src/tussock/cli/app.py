@@ -37,7 +37,7 @@ from tussock.cli import (
     worlds,
 )
 from tussock.cli.interrupt import watch, what_is_kept
-from tussock.cli.options import Command
+from tussock.cli.options import Command, Commands
 from tussock.cli.parser_words import in_our_form
 from tussock.errors import TussockError, TussockWarning, in_words, visible
 
@@ -45,6 +45,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="tussock",
+    cls=Commands,
     help="Range sensors where the ground grows: LIDARs and cameras in grass, leaves and branches.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -13,9 +13,9 @@ from dataclasses import MISSING, fields
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["SCENE_HELP", "Command", "complete_scene", "complete_sensor", "takes"]
+__all__ = ["SCENE_HELP", "Command", "Commands", "complete_scene", "complete_sensor", "takes"]
 
 SCENE_HELP = "A scene (.toml, .usd, .glb), a mesh (.obj, …), a pack (.tussock), a .blend, or a ready scene's name."
 """what every command that opens a scene takes"""
@@ -52,11 +52,21 @@ class Command(TyperCommand):
     """In its help a flag has no type: nothing is to be given after ``--force``."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)
-        for param in params:
-            if getattr(param, "is_flag", False):
-                param.metavar = ""
-        return params
+        return _flags_without_type(super().get_params(ctx))
+
+
+class Commands(TyperGroup):
+    """All commands together; flags as those of a `Command`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _flags_without_type(super().get_params(ctx))
+
+
+def _flags_without_type(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
 
 
 def complete_scene(incomplete: str) -> list[str]:

@@ -13,6 +13,7 @@ from tussock.errors import InputError, nearest
 from tussock.ground.height_field import HeightField, Mask, Steep
 from tussock.ground.populate import Ground, populate
 from tussock.ground.terrain import brightness_image, geotiff_terrain, image_terrain, mask_image, noise_terrain
+from tussock.ground.turf import covered
 from tussock.ground.zones import Circle, Polygon, Strip
 from tussock.quantities import Pair
 from tussock.reach import Reach
@@ -63,6 +64,8 @@ class TerrainShape(Settings):
     material: str = "soil"
     slopes: list[SlopeTable] = Field(default_factory=list)
     masks: list[MaskTable] = Field(default_factory=list)
+    covered: bool = False
+    """soil shows turf, litter fallen leaves, gravel pebbles; to a LIDAR they are what they were"""
 
     @model_validator(mode="after")
     def _one_source(self) -> TerrainShape:
@@ -95,11 +98,12 @@ class TerrainShape(Settings):
         return geotiff_terrain(reach.file(self.geotiff), keep_place=self.keep_place)
 
     def build(self, reach: Reach) -> Mesh:
-        return self.field(reach).mesh(
+        mesh = self.field(reach).mesh(
             _surface(self.material),
             steep=[Steep(math.radians(rule.above_deg), _surface(rule.material)) for rule in self.slopes],
             masks=[Mask(mask_image(reach.file(mask.image)), _surface(mask.material)) for mask in self.masks],
         )
+        return covered(mesh) if self.covered else mesh
 
 
 def _surface(name: str) -> Material:

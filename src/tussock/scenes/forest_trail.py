@@ -16,6 +16,7 @@ from tussock.ground.height_field import HeightField
 from tussock.ground.populate import populate
 from tussock.ground.relief import Relief
 from tussock.ground.terrain import noise_terrain
+from tussock.ground.turf import covered
 from tussock.ground.zones import Strip
 from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
@@ -139,14 +140,12 @@ def _floor(ground: HeightField, line: list[tuple[float, float]], seed: int) -> M
         ragged = Relief(height=0.15 if number == 0 else 0.10, wavelength=2.5 - 0.6 * number, seed=seed + 7 * number)
         return Border(lambda x, y: strip.distance(x, y) + ragged(x, y) - half, material)
 
-    return ground.mesh(
-        litter,
-        masks=[
-            within(_WIDTH / 2 + 0.30, 1, _mixed("littered-gravel", litter, trail, 0.35, "terrain")),
-            within(_WIDTH / 2 + 0.12, 2, _mixed("edge-of-trail", litter, trail, 0.7, "terrain")),
-            within(_WIDTH / 2, 0, trail),
-        ],
-    )
+    masks = [
+        within(_WIDTH / 2 + 0.30, 1, _mixed("littered-gravel", litter, trail, 0.35, "terrain")),
+        within(_WIDTH / 2 + 0.12, 2, _mixed("edge-of-trail", litter, trail, 0.7, "terrain")),
+        within(_WIDTH / 2, 0, trail),
+    ]
+    return covered(ground.mesh(litter, masks=masks))
 
 
 def _mixed(name: str, one: Material, other: Material, share: float, label: str) -> Material:

@@ -12,6 +12,7 @@ from tussock.ground.borders import Border
 from tussock.ground.height_field import HeightField, Mask
 from tussock.ground.relief import Relief
 from tussock.ground.terrain import noise_terrain
+from tussock.ground.turf import covered
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.surfaces import SURFACES
@@ -89,4 +90,4 @@ def floor_mesh(
         masks.append(Border(lambda x, y: strip.distance(x, y) + ragged(x, y) - half, _TRAIL))
     if water.any():
         masks.append(Mask(water, _WATER))
-    return ground.mesh(SURFACES[biome.ground], masks=masks)
+    return covered(ground.mesh(SURFACES[biome.ground], masks=masks))

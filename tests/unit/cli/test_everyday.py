@@ -119,3 +119,8 @@ def test_help_names_every_kind_of_scene(tussock, word):
     told = " ".join(said.replace("│", " ").split())
     for kind in (".toml", ".tussock", ".blend", "ready scene"):
         assert kind in told
+
+
+def test_flags_have_no_type_in_the_help(tussock):
+    for words in ([], ["scan"], ["dataset"]):
+        assert "<bool>" not in tussock(*words, "--help")[1]

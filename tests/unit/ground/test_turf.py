@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import tussock
-from tussock.ground.turf import TURF, turf_picture, turfed
+from tussock.ground.turf import TURF, covered, litter_picture, turf_picture, turfed
 from tussock.scene.primitives import ground
 from tussock.scene.surfaces import SURFACES
+from tussock.scenes.forest_trail import _field, _floor, trail_line
 
 
 def test_the_picture_repeats_without_a_seam_and_has_the_colour_of_its_material():
@@ -34,6 +35,33 @@ def test_to_a_lidar_it_is_soil():
     assert len(frames[0]) > 5000
     np.testing.assert_array_equal(frames[0].xyz, frames[1].xyz)
     np.testing.assert_array_equal(frames[0].intensity, frames[1].intensity)
+
+
+def test_litter_and_gravel_have_their_colours_and_no_seam():
+    for share, name in ((1.0, "litter"), (0.0, "gravel")):
+        rgb = litter_picture(share).pixels[..., :3] / 255
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        np.testing.assert_allclose(linear.mean((0, 1)), SURFACES[name].color, rtol=0.2)
+        for axis in (0, 1):
+            steps = np.abs(rgb - np.roll(rgb, 1, axis)).mean((1 - axis, 2))
+            assert steps[0] < 1.15 * np.median(steps)
+
+
+def test_only_what_has_a_picture_gets_one():
+    flat = ground((4, 4), cells=(2, 2), material=SURFACES["asphalt"])
+    assert covered(flat) is flat
+    trail = _floor(_field(30, 0), trail_line(30), 0)
+    assert {m.name for m in trail.materials if m.texture} == {"litter", "littered-gravel", "edge-of-trail", "trail"}
+    assert len({m.texture for m in trail.materials}) == 4
+    assert next(m.reflectance for m in trail.materials) == SURFACES["litter"].reflectance
+
+
+def test_terrain_of_a_scene_file_is_covered_where_asked(tmp_path):
+    text = "[[objects]]\n[objects.terrain]\nsize_m = [10, 10]\nnoise = {height_m = 1}\nmaterial = 'litter'\n"
+    for more, shown in (("", False), ("covered = true\n", True)):
+        (tmp_path / "a.toml").write_text(text + more)
+        (material,) = tussock.load_scene(tmp_path / "a.toml").objects[0].mesh.materials
+        assert (material.texture is not None) == shown
 
 
 @pytest.mark.parametrize("name", ["meadow", "pasture", "yard"])
