@@ -9,10 +9,10 @@ import pytest
 from scipy.integrate import quad
 
 import tussock
+from tussock.air.ice import ICE_DENSITY, ICE_INDEX, ICE_LIDAR_RATIO, ice_absorption
 from tussock.air.kinds import Kind
 from tussock.air.particles import (
     DROP_REFLECTIVITY,
-    FLAKE_REFLECTIVITY,
     carbonneau_extinction,
     fall_speed,
     rain_law,
@@ -106,7 +106,7 @@ def test_false_returns_agree_with_a_monte_carlo_of_every_drop(kind: str, rate: f
     pulses = sum(frame.pulses for frame in frames)
     ours = np.concatenate([frame.true_range[frame.label == scene.labels[kind]] for frame in frames])
     law = rain_law(rate) if kind == "rain" else snow_law(rate)
-    rho = DROP_REFLECTIVITY[905.0] if kind == "rain" else FLAKE_REFLECTIVITY
+    rho = law.reflectivity(905.0)
     many = pulses
     theirs = drops_one_by_one(device, law, rho, many, 18.0 if kind == "snow" else 10.0, seed=7)
     assert len(ours) > 3000
@@ -182,6 +182,68 @@ def test_the_table_of_drops_is_mies() -> None:
         found.append(float(np.mean((np.abs(s1) ** 2 + np.abs(s2) ** 2) / (2 * x * x))))
     weights = d * d * np.exp(-rain_law(10.0).slope * d)
     assert float(np.average(found, weights=weights)) == pytest.approx(DROP_REFLECTIVITY[1550.0], rel=0.35)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.1, 0.917])
+@pytest.mark.parametrize("wavelength", [532.0, 905.0, 1064.0, 1200.0, 1550.0])
+def test_flakes_are_as_dark_as_their_ice(wavelength: float, density: float) -> None:
+    """Against the integral over sizes of what a mean chord of ice lets through; the skin alone stays."""
+    law = snow_law(1.5, density)
+    kappa = ice_absorption(wavelength)
+
+    def shadow(d: float) -> float:
+        return d * d * law.intercept * math.exp(-law.slope * d)
+
+    ice = 2 / 3 * density / ICE_DENSITY  # of a chord, per diameter
+    left = quad(lambda d: shadow(d) * math.exp(-kappa * ice * d), 0, np.inf)[0] / quad(shadow, 0, np.inf)[0]
+    white, found = 2 * math.pi / ICE_LIDAR_RATIO, law.reflectivity(wavelength)
+    assert white * left <= found <= white * left + 0.0045  # F/4 = 0.0043
+    assert snow_law(1.5, density).reflectivity(905.0) == pytest.approx(white, rel=0.02)
+
+
+def test_ice_absorbs_as_measured() -> None:
+    """Warren and Brandt's table, between its rows too: 1/e of the light is left after so many millimetres."""
+    assert 1 / ice_absorption(1550.0) == pytest.approx(0.29, rel=0.02)
+    assert 1 / ice_absorption(905.0) == pytest.approx(167, rel=0.02)
+    assert 1 / ice_absorption(980.0) == pytest.approx(0.98e-3 / (4 * math.pi * 1.12e-6), rel=0.05), (
+        "a row left out here"
+    )
+    assert ice_absorption(2000.0) < ice_absorption(1600.0), "beyond the table its last row"
+    assert pytest.approx(8 * math.pi, rel=0.01) == ICE_LIDAR_RATIO, "to all sides alike, half of it diffracted"
+
+
+@pytest.mark.parametrize(("wavelength", "tolerance"), [(905.0, 0.005), (1064.0, 0.005), (1550.0, 0.003)])
+def test_lying_snow_is_as_bright_as_its_grains_make_it(wavelength: float, tolerance: float) -> None:
+    """Wiscombe and Warren (1980), J. Atmos. Sci. 37, 2712-2733, eq. 4: delta-Eddington over Mie's grains, sun overhead."""
+    miepython = pytest.importorskip("miepython", reason="wants miepython: pip install tussock[test]")
+    n, k = ICE_INDEX[wavelength]
+    radii = np.linspace(45e-6, 55e-6, 15)
+    found = [miepython.efficiencies_mx(complex(n, -k), 2 * math.pi * r / (wavelength * 1e-9)) for r in radii]
+    extinct, scattered, _, forward = (np.array(column, float) for column in zip(*found, strict=True))
+    omega = scattered.mean() / extinct.mean()
+    g = (scattered * forward).mean() / scattered.mean()
+    # The forward peak counts as not scattered.
+    omega, g = (1 - g * g) * omega / (1 - g * g * omega), g / (1 + g)
+    a = 1 - omega * g
+    xi = math.sqrt(3 * a * (1 - omega))
+    albedo = omega / (1 + 2 * xi / (3 * a)) * (1 - g / a * xi) / (1 + xi)
+    assert tussock.SURFACES["snow"].at(wavelength).reflectance == pytest.approx(albedo, abs=tolerance)
+
+
+def test_a_sensor_of_1550_nm_sees_less_of_snow() -> None:
+    """Fewer flakes; what lies is all but gone."""
+    scene = yard(30.0, Weather(snow_mm_h=2.0))
+    snow = tussock.Material(**(tussock.SURFACES["snow"].model_dump() | {"label": None}))
+    lying = tussock.Scene("field")
+    lying.add(tussock.cylinder(12.0, 400.0, sides=96).painted(snow), name="bank", label="terrain")
+    counts, bright = [], []
+    for wavelength in (905.0, 1550.0):
+        device = SENSOR.with_(wavelength_nm=wavelength, **{"receiver.intensity_step": 0.0})
+        frame = tussock.scan(scene, device, seed=5)
+        counts.append(int((frame.label == scene.labels["snow"]).sum()))
+        bright.append(float(np.median(tussock.scan(lying, device, seed=5).intensity)))
+    assert 0.2 < counts[1] / counts[0] < 0.8
+    assert bright[1] / bright[0] == pytest.approx(0.06, rel=0.1)
 
 
 def test_rain_over_plants_whose_leaves_light_goes_through() -> None:

@@ -16,10 +16,8 @@ for rain 3.65·10⁻⁴·R^0.63 /m; Carbonneau's fit to measurements, 1.076·R^0
 What a particle sends back, as a share of what a white wall of its size would: of a drop (|S₁|² + |S₂|²)/2x² of Mie's
 theory, averaged over the sizes and over 4 mrad about straight back, what a lens of 4 cm spans at 5 m (`DROP_REFLECTIVITY`;
 made with miepython 3.3 and the index of water of Hale and Querry 1973, Appl. Opt. 12, 555-563; a test makes it again);
-at 1550 nm water is so dark that little but the front of a drop shines. Of a flake it is what the lidar ratio S = α/β of ice
-says: a flake of the area A takes 2A and sends back 2A/S, a white wall A/π, so 2π/S = 0.25 with S = 25 sr (ice clouds; Young and
-Vaughan 2009, J. Atmos. Oceanic Technol. 26, 1105-1119). A rough white ball would send back ⅔ of 0.9 (Lambert's sphere; 0.9 as
-Hahner et al. 2022, "LiDAR snowfall simulation", take it); flakes are loose and clear, most light goes on through them.
+at 1550 nm water is so dark that little but the front of a drop shines. Of a flake it is a quarter where ice is clear, and
+less at 1550 nm (`tussock.air.ice`).
 
 Fall speeds [m/s]: drops 9.65 − 10.3·exp(−0.6·D) (Atlas, Srivastava and Sekhon 1973, Rev. Geophys. 11, 1-35), flakes 1
 to 2.
@@ -33,17 +31,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tussock.air.ice import flake_reflectivity
 from tussock.air.kinds import Kind
 
 __all__ = [
-    "DROP_REFLECTIVITY", "FLAKE_REFLECTIVITY", "ICE_LIDAR_RATIO", "Q_EXTINCTION", "SizeLaw", "carbonneau_extinction",
-    "fall_speed", "rain_law", "snow_law",
+    "DROP_REFLECTIVITY", "Q_EXTINCTION", "SizeLaw", "carbonneau_extinction", "fall_speed", "rain_law", "snow_law",
 ]  # fmt: skip
 
 Q_EXTINCTION = 2.0
-ICE_LIDAR_RATIO = 25.0
-"""[sr]"""
-FLAKE_REFLECTIVITY = Q_EXTINCTION * math.pi / ICE_LIDAR_RATIO
 DROP_REFLECTIVITY: dict[float, float] = {
     532.0: 0.14,
     850.0: 0.38,
@@ -63,6 +58,8 @@ class SizeLaw(NamedTuple):
     """N₀ [1/(m³·mm)]"""
     slope: float
     """Λ [1/mm]"""
+    density_g_cm3: float = 1.0
+    """of a particle"""
 
     @property
     def number(self) -> float:
@@ -83,7 +80,7 @@ class SizeLaw(NamedTuple):
     def reflectivity(self, wavelength_nm: float) -> float:
         """What a particle sends back of a white wall of its size."""
         if self.kind == Kind.SNOW:
-            return FLAKE_REFLECTIVITY
+            return flake_reflectivity(wavelength_nm, self.slope, self.density_g_cm3)
         known = sorted(DROP_REFLECTIVITY)
         return float(np.interp(wavelength_nm, known, [DROP_REFLECTIVITY[nm] for nm in known]))
 
@@ -96,7 +93,8 @@ def rain_law(rate_mm_h: float) -> SizeLaw:
 def snow_law(rate_mm_h: float, flake_density_g_cm3: float = 0.1) -> SizeLaw:
     """Gunn and Marshall's law, of the flakes' own diameters."""
     wider = flake_density_g_cm3 ** (-1.0 / 3.0)
-    return SizeLaw(Kind.SNOW, 3800.0 * rate_mm_h**-0.87 / wider, 2.55 * rate_mm_h**-0.48 / wider)
+    intercept, slope = 3800.0 * rate_mm_h**-0.87 / wider, 2.55 * rate_mm_h**-0.48 / wider
+    return SizeLaw(Kind.SNOW, intercept, slope, flake_density_g_cm3)
 
 
 def carbonneau_extinction(rate_mm_h: float) -> float:

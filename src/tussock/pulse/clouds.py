@@ -10,7 +10,6 @@ Left out: of several clouds on one axis the strongest peak is the one that is se
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from tussock.signal.clouds import (
     sum_parts,
 )  # fmt: skip
 from tussock.trace.packets import LANES
+from tussock.trace.ray import Ray
 
 __all__ = ["meet_clouds", "new_air_scratch"]
 
@@ -58,23 +58,12 @@ def new_air_scratch(clouds: int) -> AirScratch:
     )
 
 
-class _Way(NamedTuple):
-    """The axis of a pulse."""
-
-    x: Real
-    y: Real
-    z: Real
-    dx: Real
-    dy: Real
-    dz: Real
-    time: Real
-
-
 @inline_kernel
-def _way(aim: Array, l: int) -> _Way:
-    return _Way(
+def _axis(aim: Array, l: int) -> Ray:
+    """The axis of a pulse."""
+    return Ray(
         aim[l], aim[LANES + l], aim[2 * LANES + l], aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l],
-        aim[12 * LANES + l],
+        _ZERO, np.float32(np.inf), aim[12 * LANES + l],
     )  # fmt: skip
 
 
@@ -87,7 +76,7 @@ def meet_clouds(scanning: Scanning, scratch: Scratch, lanes: int, used: int) -> 
     if near == 0:
         return
     for l in range(lanes):
-        count = _parts_on(air.clouds, scratch.air.near, near, _way(scratch.aim, l), parts)
+        count = _parts_on(air.clouds, scratch.air.near, near, _axis(scratch.aim, l), parts)
         if count == 0:
             continue
         _dim(parts, count, hits, l, used, room)
@@ -131,7 +120,7 @@ def _near_clouds(clouds: Array, aim: Array, lanes: int, near: Array) -> int:
 
 
 @loop_kernel
-def _parts_on(clouds: Array, near: Array, count: int, way: _Way, parts: Array) -> int:
+def _parts_on(clouds: Array, near: Array, count: int, way: Ray, parts: Array) -> int:
     """The clouds that an axis goes through, as parts; how many."""
     found = 0
     for i in range(count):

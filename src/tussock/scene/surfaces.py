@@ -139,6 +139,19 @@ SURFACES: dict[str, Material] = {
             label="terrain",
             variation=0.3,
         ),
+        Material(
+            name="snow",
+            reflectance=0.87,
+            spectrum=(
+                Band(wavelength_nm=850.0, reflectance=1.04),
+                Band(wavelength_nm=1064.0, reflectance=0.88),
+                Band(wavelength_nm=1300.0, reflectance=0.61),
+                Band(wavelength_nm=1550.0, reflectance=0.06),
+            ),
+            color=(0.88, 0.90, 0.93),
+            label="terrain",
+            variation=0.05,
+        ),
         Material(name="marking", reflectance=0.75, color=(0.85, 0.85, 0.82), label="lane-marking"),
         Material(name="paving", reflectance=0.30, color=(0.33, 0.32, 0.31), label="sidewalk", variation=0.15),
         Material(
@@ -179,6 +192,7 @@ SOURCES: dict[str, str] = {
     "litter": "Chosen by us, beside its neighbours in this table.",
     "rock": "Chosen by us, beside its neighbours in this table.",
     "gravel": "Chosen by us, beside its neighbours in this table.",
+    "snow": "Wiscombe and Warren 1980 with Warren and Brandt's ice of 2008: new snow, grains of 0.05 mm, head-on, clean.",
     "marking": "Chosen by us, beside its neighbours in this table.",
     "paving": "Chosen by us, beside its neighbours in this table.",
     "brick": "Chosen by us, beside its neighbours in this table.",
@@ -203,6 +217,7 @@ SPECTRA_SOURCES: dict[str, str] = {
     "asphalt": "Construction asphalt of the ECOSTRESS library (Meerdink et al. 2019), middle value (unverified).",
     "gravel": "As soil and rock, chosen by us.",
     "rock": "Chosen by us: most rocks grow a little brighter.",
+    "snow": "As its reflectance: 0.907, 0.870, 0.767, 0.533 and 0.052 at 850, 905, 1064, 1300 and 1550 nm.",
     "brick": "Red brick of the ECOSTRESS library (Meerdink et al. 2019), middle value (unverified).",
 }
 """where the factors at 1064 and 1550 nm come from; surfaces without an entry are taken as grey"""

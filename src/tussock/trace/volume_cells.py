@@ -377,25 +377,24 @@ def volume_at(cells: Cells, model: Whole, x: Whole, y: Whole, z: Whole) -> Whole
     """Number of the volume in a cell [cells from zero] of a grid of voxels, −1 where there is none."""
     low, size = cells.low, cells.size
     x, y, z = x - low[model, 0], y - low[model, 1], z - low[model, 2]
-    found = int64(-1)
-    if 0 <= x < size[model, 0] and 0 <= y < size[model, 1] and 0 <= z < size[model, 2]:
-        region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
-        block, brick = int64(-1), int64(-1)
-        if region >= 0:
-            block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
-        if block >= 0:
-            bricks = cells.block_mask[block]
-            if bricks == uint64(0):
-                found = int64(cells.block_first[block])
-            else:
-                brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
-        if brick >= 0:
-            within = cells.brick_mask[brick]
-            if within == uint64(0):
-                found = int64(cells.brick_first[brick])
-            else:
-                found = _inside(within, cells.brick_first[brick], x, y, z)
-    return found
+    if not (0 <= x < size[model, 0] and 0 <= y < size[model, 1] and 0 <= z < size[model, 2]):
+        return int64(-1)
+    region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
+    if region < 0:
+        return int64(-1)
+    block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+    if block < 0:
+        return int64(-1)
+    bricks = cells.block_mask[block]
+    if bricks == uint64(0):
+        return int64(cells.block_first[block])
+    brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
+    if brick < 0:
+        return int64(-1)
+    within = cells.brick_mask[brick]
+    if within == uint64(0):
+        return int64(cells.brick_first[brick])
+    return int64(_inside(within, cells.brick_first[brick], x, y, z))
 
 
 @inline_kernel

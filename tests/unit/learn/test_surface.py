@@ -54,6 +54,10 @@ def test_corners_that_are_undefined_are_left_out(wall: MeasuredPulses, monkeypat
     mesh = surface_mesh(wall, cell=0.02, kernel=0.08)
     assert len(mesh.triangles) == 1
     assert np.isfinite(mesh.vertices).all()
+    way = np.stack([np.full(17, 8.0), np.arange(17) % 5 - 2.0, np.arange(17) // 5 - 1.0], 1)
+    few = MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=20.0)
+    with pytest.raises(InputError, match="no surface was found"):  # as many as it takes, only far apart
+        surface_mesh(few, cell=0.02, kernel=0.08)
 
 
 def test_what_no_surface_can_be_laid_through(wall: MeasuredPulses) -> None:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from tussock.signal import media as media_of_a_ray
 from tussock.signal.bending import reflected, refracted
+from tussock.signal.media import AIR
 
 
 def unit(*v: float) -> np.ndarray:
@@ -40,3 +44,19 @@ def test_total_reflection() -> None:
     *r, passed = refracted(*d, *n, np.float32(1.5))
     assert not passed
     assert np.allclose(r, [np.sin(0.8), 0, np.cos(0.8)], atol=1e-6)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+def test_media_are_left_in_any_order(order: tuple[int, ...]) -> None:
+    """Of bodies in one another, each that is left is gone, wherever it stood; the innermost of the others counts."""
+    beyond = media_of_a_ray.beyond.py_func  # compiled, it would give numbers of Python's back
+    entered = [np.float32(index) for index in (1.33, 1.5, 1.7, 1.2)]
+    media, inside = AIR, []
+    for index in entered:
+        media, inside = beyond(media, index, True), [index, *inside]
+        assert beyond(media, np.float32(1.0), True) == beyond(media, np.float32(1.0), False) == media
+        assert beyond(media, np.float32(2.4), False) == media, "one that was never entered"
+    for one in order:
+        media = beyond(media, entered[one], False)
+        inside.remove(entered[one])
+        assert tuple(media) == (*inside, *[np.float32(1.0)] * (4 - len(inside)))

@@ -66,3 +66,12 @@ def test_where_the_strongest_is_the_last_the_second_strongest_stands_beside_it()
     three = [(10.0, 2.0), (20.0, 1.0), (30.0, 5.0)]
     assert kernel(three, "strongest+last") == [(2, "strongest"), (0, "second")]
     assert kernel(three, "first+last") == [(0, "first"), (2, "last")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_no_echo_is_minus_one(mode: str, count: int) -> None:
+    """Whether there is none or every one is lost."""
+    signals, ranges = np.full((2, 1), -1.0, f), np.full((2, 1), 4.0, f)
+    found = pair_of(signals, ranges, count, 0, MODES.index(mode))
+    assert found[0] == found[2] == -1

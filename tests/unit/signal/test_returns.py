@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,15 @@ def test_the_last_hit() -> None:
     assert last((5, 0.9), (9, 0.1), (120, 0.4), (99, 0.0)) == 1
     assert last((5, 0.0)) == -1
     assert last((5, 0.1), (5, 0.9)) == 0, "the first of equals"
+
+
+@pytest.mark.parametrize("choose", [strongest_hits, last_hits])
+def test_a_lane_without_a_hit_has_no_energy(choose: Callable[..., None]) -> None:
+    chosen = new_chosen(2)
+    chosen.energies[:] = 7.0
+    choose(*hits((5, 0.0), (120, 0.4)), WINDOW, chosen)
+    assert (int(chosen.rows[2]), float(chosen.energies[2])) == (-1, 0.0)
+    assert float(chosen.energies[3]) == 9.0
 
 
 def test_the_first_return_is_the_mean_of_a_window() -> None:

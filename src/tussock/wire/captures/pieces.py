@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.frames.memory import reused
 from tussock.kernels import Array, loop_kernel
 
 __all__ = ["joined_pieces"]
@@ -12,7 +13,7 @@ __all__ = ["joined_pieces"]
 
 def joined_pieces(data: NDArray[np.uint8], begin: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The pieces of ``data`` that begin where ``begin`` says and have ``size`` bytes, in their order."""
-    out = np.empty(int(size.sum()), np.uint8)
+    out = reused(int(size.sum()))
     _copy(data, begin, size, out)
     return out
 

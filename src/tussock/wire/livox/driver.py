@@ -21,7 +21,6 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from ipaddress import IPv4Address
-from types import TracebackType
 from typing import Self
 
 from tussock.errors import InputError, OutputError
@@ -205,9 +204,7 @@ class LivoxDriverLink:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
         self._stack.close()

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.frames.memory import reused
 from tussock.kernels import Array, loop_kernel
 from tussock.sensors.ouster_unit import OusterUnit
 from tussock.wire.captures.datagrams import Datagrams
@@ -69,10 +70,14 @@ def _fired(chosen: Datagrams, columns: Columns, unit: OusterUnit, offset_ns: int
     packet, within = np.divmod(good, unit.columns_per_packet)
     times = (columns.timestamp.ravel()[good].astype(np.int64) + offset_ns) / 1e9
     first = chosen.start[packet] + profile.header + profile.column_header + within * profile.column(unit.lasers)
-    ranges = np.empty((len(good) * unit.lasers, profile.returns))
-    intensity = np.empty(ranges.shape, np.float32)
-    _read_pixels(chosen.data, first, unit.lasers, _fields(unit), ranges, intensity)
-    return OusterFirings(unit, _Fired(measured, turns.astype(np.int32), times), ranges, intensity)
+    shape = (len(good) * unit.lasers, profile.returns)
+    ranges = reused(8 * shape[0] * shape[1]).view(np.float64)
+    intensity = reused(4 * shape[0] * shape[1]).view(np.float32)
+    column = _Column(np.empty(shape[1] * unit.lasers, np.int32), np.empty(shape[1] * unit.lasers, np.uint8))
+    _read_pixels(chosen.data, first, _fields(unit), column, ranges, intensity)
+    return OusterFirings(
+        unit, _Fired(measured, turns.astype(np.int32), times), ranges.reshape(shape), intensity.reshape(shape)
+    )
 
 
 def _say_missing(
@@ -165,9 +170,16 @@ class _Fields(NamedTuple):
     mask: int
     step: int
     bright_at: NDArray[np.int64]
-    intensity: NDArray[np.float32]
-    """of every reflectivity, shape (256,)"""
+    white: np.float32
+    """reflectivity of what is white"""
     axis_m: float
+
+
+class _Column(NamedTuple):
+    """Room for what the pixels of one column say, laser by laser, the returns of each side by side."""
+
+    steps: NDArray[np.int32]
+    bright: NDArray[np.uint8]
 
 
 @lru_cache(maxsize=4)
@@ -188,37 +200,38 @@ def _fields(unit: OusterUnit) -> _Fields:
         [field for field in profile.fields if field.name.rstrip("2") == name] for name in ("RANGE", "REFLECTIVITY")
     )
     at = [np.array([field.at for field in fields], np.int64) for fields in (ranges, bright)]
-    shine = np.arange(256, dtype=np.float32) / np.float32(WHITE)
-    return _Fields(profile.pixel, at[0], (1 << ranges[0].bits) - 1, ranges[0].step, at[1], shine, unit.axis_mm / 1000)
+    mask, white = (1 << ranges[0].bits) - 1, np.float32(WHITE)
+    return _Fields(profile.pixel, at[0], mask, ranges[0].step, at[1], white, unit.axis_mm / 1000)
 
 
 @loop_kernel
-def _read_pixels(data: Array, firsts: Array, lasers: int, fields: _Fields, ranges: Array, intensity: Array) -> None:
+def _read_pixels(
+    data: Array, firsts: Array, fields: _Fields, column: _Column, ranges: Array, intensity: Array
+) -> None:  # fmt: skip
     """Ranges and intensities of all pulses; the pixels of a column begin at its byte ``firsts`` of ``data``."""
-    size, range_at, mask, step, bright_at, shines, axis_m = fields
+    size, range_at, mask, step, bright_at, white, axis_m = fields
     bits, factor = np.uint32(mask), np.int32(step)
     # Places without a sign cannot count from the end, which saves asking.
-    i, wide = np.uint64(0), np.uint64(size)
-    for column in range(len(firsts)):
-        for k in range(len(range_at)):
-            first, bright, r = (
-                np.uint64(firsts[column] + range_at[k]),
-                np.uint64(bright_at[k] - range_at[k]),
-                np.uint64(k),
-            )
-            for laser in range(np.uint64(lasers)):
+    i, wide, returns, many = np.uint64(0), np.uint64(size), np.uint64(len(range_at)), np.uint64(len(column.steps))
+    for c in range(len(firsts)):
+        for k in range(returns):
+            first, bright = np.uint64(firsts[c] + range_at[k]), np.uint64(firsts[c] + bright_at[k])
+            for laser in range(many // returns):
                 at = first + laser * wide
                 # Four bytes at once, of which no pixel has fewer.
                 word = np.uint32(data[at]) | np.uint32(data[at + np.uint64(1)]) << np.uint32(8)
                 word |= np.uint32(data[at + np.uint64(2)]) << np.uint32(16)
                 word |= np.uint32(data[at + np.uint64(3)]) << np.uint32(24)
-                steps = np.int32(word & bits)
-                # Computed whether there is a return or not, and then chosen: a guess wrong costs more than the division.
-                reach = np.float64(np.int32(steps * factor)) / 1000.0 - axis_m
-                shine = shines[np.uint64(data[at + bright])]
-                ranges[i + laser, r] = reach if steps > 0 else np.nan
-                intensity[i + laser, r] = shine if steps > 0 else np.float32(0.0)
-        i += np.uint64(lasers)
+                column.steps[laser * returns + k] = np.int32(word & bits)
+                column.bright[laser * returns + k] = data[bright + laser * wide]
+        # Taken together in one place, a column is computed by vector code.
+        for j in range(many):
+            steps = column.steps[j]
+            reach = np.float64(np.int32(steps * factor)) / 1000.0 - axis_m
+            shine = np.float32(column.bright[j]) / white
+            ranges[i + j] = reach if steps > 0 else np.nan
+            intensity[i + j] = shine if steps > 0 else np.float32(0.0)
+        i += many
 
 
 def firings_of_scans(scans: list[OusterScan], *, offset_ns: int = 0) -> Firings:

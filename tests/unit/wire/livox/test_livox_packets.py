@@ -123,6 +123,8 @@ def test_two_returns_there_and_back(tmp_path_factory, first, count, seed, share,
     np.testing.assert_array_equal(reach[:total] > 0, np.isfinite(expected))
     np.testing.assert_allclose(reach[:total], np.nan_to_num(expected), atol=0.002)
     assert not reach[total:].any()
+    # The number of the return is told where there is one.
+    np.testing.assert_array_equal(told.tag.reshape(-1, 2)[:total] >> 4, np.isfinite(expected) * [1, 2])
     path = tmp_path_factory.mktemp("dual") / "run.pcap"
     if not np.isfinite(expected).any():
         return

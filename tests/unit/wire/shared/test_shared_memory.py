@@ -16,6 +16,7 @@ import pytest
 from tussock.errors import InputError, OutputError
 from tussock.wire.shared import shm_layout
 from tussock.wire.shared.shared_memory import SharedSegment, SimulatorGone
+from tussock.wire.shared.shm_files import process_start
 from tussock.wire.shared.shm_layout import CHANNEL, HEADER, SLOT, ChannelSpec
 
 if not Path("/dev/shm").is_dir():
@@ -296,3 +297,15 @@ def test_killing_either_side_harms_nobody(name: str) -> None:
         for process in (simulator, consumer):
             process.kill()
             process.communicate()
+
+
+def test_a_process_is_told_from_a_later_one_of_its_number() -> None:
+    """By when it started: that of this one lies before that of its child, and both before now."""
+    ours = process_start(os.getpid())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        theirs = process_start(child.pid)
+        child.communicate(b"\n")
+    up = float(Path("/proc/uptime").read_text().split()[0]) * os.sysconf("SC_CLK_TCK")
+    assert 0 < ours <= theirs <= up + 1
+    assert process_start(os.getpid()) == ours
+    assert process_start(2**22 + 1) == 0, "none has that number"
