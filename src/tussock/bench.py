@@ -1,8 +1,10 @@
 """How fast a scan is, beside the ray tracer alone.
 
-`bare` is the limit: a loop that only loads ready-made rays into packets of 16, the same rays in the same
-packets as the scan's, traces them and stores the range. `scan` is the whole `tussock.scan`, to a finished frame
-with noise, truth and labels; for an image it is `tussock.look`, to a depth map. Both are timed in turns in one run, because the machine is never quite at rest.
+`bare` is what anybody would write first: a loop that only loads ready-made rays into packets of 16, one sub-ray of 16
+pulses in the order in which they are fired, traces them and stores the range. `close` is the limit: the same loop with the rays
+in the packets of the scan, which lie close together (`tussock.pulse.sub_rays`). `scan` is the whole `tussock.scan`, to a finished
+frame with noise, truth and labels; for an image it is `tussock.look`, to a depth map. All are timed in turns in one run, because
+the machine is never quite at rest.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from tussock.cameras.render import look
 from tussock.cameras.viewing import TILE
 from tussock.kernels import Array, Real, kernel
 from tussock.poses import Pose
+from tussock.pulse.sub_rays import packets_of, part_of
+from tussock.rebound import in_python
 from tussock.scene.material import Material
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, plane, sphere
@@ -36,7 +40,7 @@ from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.threads import cores, resolve_threads, run_on_threads
-from tussock.trace.packets import LANES, NOTHING, distance_at, intersect, load_ray, new_packet
+from tussock.trace.packets import LANES, NOTHING, distance_at, intersect, load_ray, new_packet, say_close
 from tussock.trace.ray import ray_in_row
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -73,6 +77,8 @@ class Case:
     ratio: float
     rays_per_s: float
     times_real_time: float
+    close_pulses_per_s: float | None = None
+    close_ratio: float | None = None
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -152,17 +158,19 @@ def measure_adaptive(
 def measure(
     name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
 ) -> Case:
-    """Time ``bare`` and ``scan`` in turns."""
+    """Time ``bare``, ``close`` and ``scan`` in turns."""
     count = resolve_threads(threads)
-    rays = ready_rays(sensor, pose, world)
-    ranges = np.empty(len(rays[1]), np.float32)
+    bare_rays, close_rays = ready_rays(sensor, pose, world), ready_rays(sensor, pose, world, close=True)
+    ranges = np.empty(max(bare_rays.used.size, close_rays.used.size) * LANES, np.float32)
     reach = np.float32(sensor.receiver.max_range_m)
-    bare, whole = timed_in_turns(
-        lambda: run_on_threads(_trace_only, count, world.handle, rays[0], rays[1], reach, ranges),
+    bare, close, whole = timed_in_turns(
+        lambda: run_on_threads(_trace_only, count, world.handle, bare_rays, reach, ranges),
+        lambda: run_on_threads(_trace_only, count, world.handle, close_rays, reach, ranges),
         lambda: scan(world, sensor, pose, threads=count),
         rounds=rounds,
     )
-    return _case(name, world, sensor, bare, whole)
+    case = _case(name, world, sensor, bare, whole)
+    return replace(case, close_pulses_per_s=case.pulses / close, close_ratio=close / whole)
 
 
 @dataclass(frozen=True)
@@ -251,8 +259,9 @@ def measure_image(
     towards = (directions @ pose.rotation.T).astype(np.float32)
     ranges = np.empty(len(towards), np.float32)
     reach = np.float32(camera.max_range_m)
+    rays = ReadyRays(origins, towards, np.full(len(towards) // LANES, LANES), False)
     bare, whole = timed_in_turns(
-        lambda: run_on_threads(_trace_only, count, world.handle, origins, towards, reach, ranges),
+        lambda: run_on_threads(_trace_only, count, world.handle, rays, reach, ranges),
         lambda: look(world, camera, pose, depth_only=True, threads=count),
         rounds=rounds,
     )
@@ -285,8 +294,21 @@ def timed_in_turns(*jobs: Callable[[], Any], rounds: int) -> list[float]:
     return [statistics.median(taken) for taken in times]
 
 
-def ready_rays(sensor: Sensor, pose: Pose, world: World) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Origins and unit directions of all sub-rays in the order of the scan's packets, shape (n, 3)."""
+class ReadyRays(NamedTuple):
+    """Rays in the order in which they are traced, sixteen a packet."""
+
+    origins: NDArray[np.float32]
+    """[m], shape (16 × packets, 3)"""
+    directions: NDArray[np.float32]
+    """unit vectors, shape (16 × packets, 3)"""
+    used: NDArray[np.int64]
+    """rays of each packet, shape (packets,)"""
+    close: bool
+    """whether those of a packet lie close together"""
+
+
+def ready_rays(sensor: Sensor, pose: Pose, world: World, *, close: bool = False) -> ReadyRays:
+    """All sub-rays of a frame: in packets of one sub-ray of 16 pulses, or ``close`` together as the scan has them."""
     pulses = sensor.pulses(0)
     axis = pulses.directions.astype(np.float64)
     flat = np.maximum(np.hypot(axis[:, 0], axis[:, 1]), 1e-9)
@@ -297,28 +319,50 @@ def ready_rays(sensor: Sensor, pose: Pose, world: World) -> tuple[NDArray[np.flo
     directions = (directions / np.linalg.norm(directions, axis=2, keepdims=True)) @ pose.rotation.T
     starts = np.zeros((1, 3)) if pulses.origins is None else pulses.origins.astype(np.float64)
     origins = np.broadcast_to((pose.apply(starts) - world.origin)[:, None], directions.shape)
-    return _in_packets(origins), _in_packets(directions)
+    members, used = _members(directions.shape[1], close)
+    groups = -(-len(axis) // LANES)
+    together = close and bool(in_python(part_of)(0, directions.shape[1]).along)
+    return ReadyRays(
+        _in_packets(origins, members), _in_packets(directions, members), np.tile(used, groups), together
+    )  # fmt: skip
 
 
-def _in_packets(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
-    """(pulses, rays, 3) → rows of sixteen pulses ray by ray; the last pulse fills the last packet."""
+def _members(rays: int, close: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pulse and sub-ray of every lane of every packet of a group, shape (packets, 16, 2), and lanes in use."""
+    if not close:
+        k, lane = np.mgrid[:rays, :LANES]
+        return np.stack([lane, k], 2), np.full(rays, LANES)
+    part, packets = in_python(part_of), in_python(packets_of)
+    parts = [part(n, rays) for n in range(packets(rays))]
+    lanes = np.arange(LANES)
+    members = [
+        np.stack([np.full(LANES, p.pulse), p.ray + np.minimum(lanes, p.used - 1)], 1)
+        if p.along
+        else np.stack([lanes, np.full(LANES, p.ray)], 1)
+        for p in parts
+    ]
+    return np.array(members), np.array([p.used for p in parts])
+
+
+def _in_packets(vectors: NDArray[np.float64], members: NDArray[np.int64]) -> NDArray[np.float32]:
+    """(pulses, rays, 3) → packet after packet, group after group; the last pulse fills the last group."""
     fill = -len(vectors) % LANES
     padded = np.concatenate([vectors, np.repeat(vectors[-1:], fill, 0)]) if fill else vectors
-    groups = padded.reshape(-1, LANES, *vectors.shape[1:]).transpose(0, 2, 1, 3)
+    groups = padded.reshape(-1, LANES, *vectors.shape[1:])[:, members[..., 0], members[..., 1]]
     return np.ascontiguousarray(groups, np.float32).reshape(-1, 3)
 
 
 @kernel
-def _trace_only(
-    worker: int, workers: int, scene: int, origins: Array, directions: Array, reach: Real, out: Array
-) -> None:  # fmt: skip
+def _trace_only(worker: int, workers: int, scene: int, rays: ReadyRays, reach: Real, out: Array) -> None:
     packet = new_packet()
-    count = len(directions) // LANES
+    say_close(packet, rays.close)
+    count = len(rays.used)
     for turn in range(worker, (count + _RAYS_A_TURN - 1) // _RAYS_A_TURN, workers):
         for p in range(turn * _RAYS_A_TURN, min(count, (turn + 1) * _RAYS_A_TURN)):
             first = p * LANES
             for l in range(LANES):
-                load_ray(packet, l, ray_in_row(origins, directions, first + l, reach), NOTHING)
+                packet.masks[l] = NOTHING if l < rays.used[p] else np.uint32(0)
+                load_ray(packet, l, ray_in_row(rays.origins, rays.directions, first + l, reach), NOTHING)
             intersect(scene, packet, 0)
             for l in range(LANES):
                 out[first + l] = distance_at(packet, l)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.gpu.sharing import Many, Span, one_of
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
-from tussock.pulse.follow import ONE_IN, let_through, setting_out
-from tussock.pulse.tables import Scanning
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, Lot, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.follow import ONE_IN, let_through, setting_out, stands_for
+from tussock.pulse.tables import Part, Scanning
 from tussock.trace.cuda.packets import (
     LEAVES,
     NOTHING,
@@ -84,7 +84,8 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
         stand(one.poses, turn)
         aim_origins(firing, 0, turn, aim)
         aim_lanes(firing, one.poses, p, one.chance, turn, aim)
-        load_lanes(packet, aim, firing, k, p, one.chance, one.receiving.max_range / one.receiving.media.inner, weights)
+        reach = one.receiving.max_range / one.receiving.media.inner
+        load_lanes(packet, aim, firing, Part(True, 0, k, 1), Lot(p, one.chance), reach, weights)
         ray = ray_at(packet, 0)
         rays.starts[i, 0], rays.starts[i, 1], rays.starts[i, 2], rays.starts[i, 3] = ray.x, ray.y, ray.z, ray.time
         rays.ways[i, 0], rays.ways[i, 1], rays.ways[i, 2], rays.ways[i, 3] = ray.dx, ray.dy, ray.dz, ray.far
@@ -139,7 +140,7 @@ def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable
         empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, way[3], start[3]))
         take_sub_ray(one.around, packet, p, k)
         resolve(one.around.tables, packet)
-        travel, level = setting_out(one, k), 0
+        travel, level = setting_out(one, k, np.float32(1.0), stands_for(one)), 0
         while level < LEAVES and materials[0] >= 0 and travel.bounces < one.receiving.bounces:
             optics = one.around.tables.optics[materials[0]]
             if optics[LEAF] <= np.float32(0.0):

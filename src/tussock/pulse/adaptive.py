@@ -8,8 +8,7 @@ The first sub-rays of a pulse that meet a plane at the ranges r have the depths 
 in the place (h, v) on the spot. What least squares leave of 1/z is (1 − A·A⁺)·(1/z), with the rows (1, h, v) of A: where
 that is more than the 20th part of the pulse's σ, somewhere, the spot is torn.
 
-The probes are traced as ever, one of sixteen pulses at a time. The others go sixteen of one pulse at a time: such rays are
-close together, and the tracer takes about half the time for each.
+Probes and others are traced as sub-rays always are, those of one pulse together (`tussock.pulse.sub_rays`).
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Real, inline_kernel, kernel, loop_kernel
-from tussock.pulse.aim import axes_at, stencil_ray
-from tussock.pulse.reflect import returned_energy
+from tussock.pulse.aim import Lot, load_lanes
+from tussock.pulse.reflect import scatter_lanes
+from tussock.pulse.sub_rays import some_of
 from tussock.pulse.tables import Probed, Scanning, Scratch
-from tussock.trace.packets import LANES, NOTHING, hit_at, load_ray, ray_at
+from tussock.trace.packets import LANES
 from tussock.trace.surroundings import trace_surfaces
 
 __all__ = ["finish_lanes", "new_probed", "off_plane", "stand_for"]
@@ -67,7 +67,7 @@ def new_probed(scanning: Scanning) -> Probed:
 
 
 @loop_kernel
-def finish_lanes(scanning: Scanning, scratch: Scratch, lanes: int) -> None:
+def finish_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
     """Trace the sub-rays behind the probes where a lane is torn; elsewhere let the probes stand for them."""
     firing, hits, torn = scanning.firing, scratch.hits, scratch.probed.torn
     probes, rays = firing.probes, len(firing.stencil)
@@ -81,7 +81,7 @@ def finish_lanes(scanning: Scanning, scratch: Scratch, lanes: int) -> None:
     reach = scanning.receiving.max_range / scanning.receiving.media.inner
     for l in range(lanes):
         if torn[l] != 0:
-            _trace_others(scanning, scratch, l, reach)
+            _trace_others(scanning, scratch, Lot(first, scanning.chance), l, reach)
 
 
 @inline_kernel
@@ -113,23 +113,12 @@ def _find_torn(scanning: Scanning, scratch: Scratch) -> None:
 
 
 @inline_kernel
-def _trace_others(scanning: Scanning, scratch: Scratch, lane: int, reach: Real) -> None:
-    """The sub-rays of a lane behind its probes, sixteen at a time."""
-    firing, receiving, packet, hits = scanning.firing, scanning.receiving, scratch.packet, scratch.hits
-    rays, axes = len(firing.stencil), axes_at(scratch.aim, lane)
-    for begin in range(firing.probes, rays, LANES):
-        for l in range(LANES):
-            k = min(begin + l, rays - 1)
-            shares = firing.stencil[k]
-            load_ray(packet, l, stencil_ray(axes, shares[0], shares[1], shares[2], reach), NOTHING)
-            packet.masks[l] = NOTHING if begin + l < rays else 0
-        trace_surfaces(scanning.around, packet)
-        for l in range(min(LANES, rays - begin)):
-            k, hit = begin + l, hit_at(packet, l)
-            path = hit.distance * receiving.media.inner
-            hits.ranges[k, lane] = path
-            hits.ids[0, k, lane], hits.ids[1, k, lane], hits.ids[2, k, lane] = hit.geometry, hit.primitive, hit.copy
-            energy = returned_energy(scanning.around, receiving, ray_at(packet, l), hit, path)
-            hits.energies[k, lane] = firing.weights[k] * energy
-    for l in range(LANES):
-        packet.masks[l] = NOTHING
+def _trace_others(scanning: Scanning, scratch: Scratch, lot: Lot, lane: int, reach: Real) -> None:
+    """The sub-rays of a lane behind its probes."""
+    firing = scanning.firing
+    rays = len(firing.stencil)
+    for n in range((rays - firing.probes + LANES - 1) // LANES):
+        part = some_of(lane, n, firing.probes, rays)
+        load_lanes(scratch.packet, scratch.aim, firing, part, lot, reach, scratch.weights)
+        trace_surfaces(scanning.around, scratch.packet)
+        scatter_lanes(scanning, scratch, part)

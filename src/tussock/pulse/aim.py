@@ -9,13 +9,14 @@ import numpy as np
 
 from tussock.elementary import cosine_of_turns, exponential, sine_of_turns
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
-from tussock.pulse.tables import Firing, PoseTable, Spot
+from tussock.pulse.sub_rays import number_of, pulse_of
+from tussock.pulse.tables import Firing, Part, PoseTable, Spot
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
-from tussock.trace.packets import LANES, NOTHING, Packet, load_ray
+from tussock.trace.packets import LANES, NOTHING, Packet, load_ray, say_close
 from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
-    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
+    "AIM_ROWS", "POSE_ROWS", "Axes", "Lot", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
     "stand", "stencil_ray", "wandered",
 ]  # fmt: skip
 
@@ -195,21 +196,30 @@ def stand(poses: PoseTable, turn: Array) -> None:
             turn[(9 + i) * LANES + l] = poses.positions[0, i]
 
 
-class _Lot(NamedTuple):
-    """Sixteen pulses from ``first`` on, and the chance of their frame."""
+class Lot(NamedTuple):
+    """A group of pulses from ``first`` on, and the chance of their frame."""
 
     first: int
     chance: Chance
 
 
 @inline_kernel
-def load_lanes(
-    packet: Packet, aim: Array, firing: Firing, k: int, first: int, chance: Chance, reach: Real, weights: Array
-) -> None:  # fmt: skip
-    """Fill the packet with sub-ray ``k`` of every lane, up to ``reach`` [m]; ``weights`` get what each carries."""
+def load_lanes(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot, reach: Real, weights: Array) -> None:
+    """Fill the packet with a part of the group's sub-rays, up to ``reach`` [m]; ``weights`` get what each carries."""
+    say_close(packet, part.along)
+    for l in range(LANES):
+        packet.masks[l] = NOTHING if l < part.used else np.uint32(0)
     if firing.spot != _STENCIL:
-        _load_drawn(packet, aim, firing, k, _Lot(first, chance), reach, weights)
+        _load_drawn(packet, aim, firing, part, lot, reach, weights)
+    elif part.along:
+        axes, stencil = axes_at(aim, part.pulse), firing.stencil
+        for l in range(part.used):
+            k = part.ray + l
+            load_ray(packet, l, stencil_ray(axes, stencil[k, 0], stencil[k, 1], stencil[k, 2], reach), NOTHING)
+        for l in range(part.used):
+            weights[l] = firing.weights[part.ray + l]
     else:
+        k = part.ray
         c0, c1, c2 = firing.stencil[k, 0], firing.stencil[k, 1], firing.stencil[k, 2]
         for l in range(LANES):
             load_ray(packet, l, stencil_ray(axes_at(aim, l), c0, c1, c2, reach), NOTHING)
@@ -218,12 +228,13 @@ def load_lanes(
 
 
 @loop_kernel
-def _load_drawn(packet: Packet, aim: Array, firing: Firing, k: int, lot: _Lot, reach: Real, weights: Array) -> None:
-    for l in range(LANES):
-        words = random_words(lot.chance, lot.first + l, k, _BEAM_SAMPLE)
+def _load_drawn(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot, reach: Real, weights: Array) -> None:
+    for l in range(part.used):
+        pulse, k = pulse_of(part, l), number_of(part, l)
+        words = random_words(lot.chance, lot.first + pulse, k, _BEAM_SAMPLE)
         h, w = drawn_place(firing, words[0], words[1])
         weights[l] = firing.weights[k] * exponential(-firing.fall * (h * h + w * w))
-        load_ray(packet, l, ray_through(axes_at(aim, l), firing, h, w, reach), NOTHING)
+        load_ray(packet, l, ray_through(axes_at(aim, pulse), firing, h, w, reach), NOTHING)
 
 
 @inline_kernel

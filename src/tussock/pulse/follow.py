@@ -7,7 +7,8 @@ share s leaves s² of the energy; one that turns it back inside, totally, leaves
 well (`tussock.signal.leaves`): its ray ends where next to nothing would find back. One sub-ray in sixteen goes through
 leaves for all of them: what is behind a leaf is a small part of its echo.
 
-Waiting rays stand in a stack and are traced in packets like all others.
+Waiting rays stand in a stack and are traced in packets like all others: as soon as they fill one, or when all sub-rays of the
+group are traced.
 """
 
 from __future__ import annotations
@@ -19,25 +20,26 @@ import numpy as np
 
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.tables import Scanning, Scratch, Waiting
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
+from tussock.pulse.tables import Part, Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
 from tussock.signal.film import film_mirror
 from tussock.signal.leaves import depth_of_light, share_behind_leaf
 from tussock.signal.media import Media, beyond
 from tussock.trace.hit_tables import GLOSS, INDEX, LEAF, MIRROR, TRANSMISSION
-from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
+from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at, say_close
 from tussock.trace.ray import Hit, Ray, skin_at
 from tussock.trace.surroundings import trace_onward, trace_volumes
 
 __all__ = [
     "ONE_IN", "Travel", "anything_goes_on", "extra_hits", "follow_lanes", "let_through", "may_go_on", "mirrored", "new_waiting",
-    "passed_through", "setting_out", "through_leaves",
+    "passed_through", "setting_out", "stands_for", "through_leaves",
 ]  # fmt: skip
 
 _FAINT = np.float32(1e-4)  # a ray that carries less is not followed
 _DIM = np.float32(1 / 64)  # nor is one behind a leaf of which less finds back
 _DEPTH = 256
-_NUMBERS = 18
+_NUMBERS = 19
 ONE_IN = 16
 """sub-rays goes through leaves"""
 LEAF_PATH = 16
@@ -59,6 +61,8 @@ class Travel(NamedTuple):
     """[m] path to the first leaf that it came through, 0 for none: from there on its light is spread"""
     stands_for: Real
     """what all sub-rays carry over what those carry that go through leaves; 0: it goes through none"""
+    weight: Real
+    """what its sub-ray carries of the pulse"""
 
 
 @kernel
@@ -72,6 +76,7 @@ def new_waiting() -> Any:
     return Waiting(
         np.zeros((_DEPTH, _NUMBERS), np.float32), np.zeros(_DEPTH, np.int64),
         np.zeros((LANES, _NUMBERS), np.float32), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
+        np.zeros(1, np.float32),
     )  # fmt: skip
 
 
@@ -96,10 +101,10 @@ def _goes_through(scanning: Scanning, k: int) -> bool:
 
 
 @inline_kernel
-def _stands_for(scanning: Scanning, k: int) -> Real:
-    """`Travel.stands_for` of sub-ray ``k``."""
+def stands_for(scanning: Scanning) -> Real:
+    """`Travel.stands_for` of the sub-rays that go through leaves."""
     weights, mine, all_of_them = scanning.firing.weights, np.float32(0.0), np.float32(0.0)
-    if not (through_leaves(scanning) and _goes_through(scanning, k)):
+    if not through_leaves(scanning):
         return np.float32(0.0)
     for i in range(len(weights)):
         all_of_them += weights[i]
@@ -108,22 +113,21 @@ def _stands_for(scanning: Scanning, k: int) -> Real:
 
 
 @inline_kernel
-def setting_out(scanning: Scanning, k: int) -> Travel:
-    """Sub-ray ``k`` before it has met anything."""
+def setting_out(scanning: Scanning, k: int, weight: Real, leaves: Real) -> Travel:
+    """Sub-ray ``k`` of a ``weight`` before it has met anything; ``leaves`` is `stands_for`."""
     none = np.float32(0.0)
-    return Travel(np.float32(1.0), none, none, scanning.receiving.media, none, _stands_for(scanning, k))
+    through = leaves if _goes_through(scanning, k) else none
+    return Travel(np.float32(1.0), none, none, scanning.receiving.media, none, through, weight)
 
 
 @inline_kernel
-def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> bool:
-    """Whether sub-ray ``k`` of any of the first ``lanes`` met a mirror, glass or a leaf that it goes on from."""
-    optics, found = scanning.around.tables.optics, False
-    through = through_leaves(scanning) and _goes_through(scanning, k)
-    if not (through or scanning.around.tables.bends):
-        return False
-    for l in range(lanes):
-        material = packet.materials[l]
-        if material >= 0:
+def anything_goes_on(scanning: Scanning, packet: Packet, part: Part, lanes: int) -> bool:
+    """Whether any ray of a packet, of the first ``lanes`` pulses, met a mirror, glass or a leaf that it goes on from."""
+    optics, found, bends = scanning.around.tables.optics, False, scanning.around.tables.bends
+    leaves = through_leaves(scanning)
+    for l in range(lanes_of(part, lanes)):
+        through, material = leaves and _goes_through(scanning, number_of(part, l)), packet.materials[l]
+        if (through or bends) and material >= 0:
             found |= optics[material, MIRROR] > np.float32(0.0)
             found |= optics[material, TRANSMISSION] > np.float32(0.0)
             found |= optics[material, GLOSS] > np.float32(0.0)
@@ -132,15 +136,34 @@ def anything_goes_on(scanning: Scanning, packet: Packet, k: int, lanes: int) -> 
 
 
 @loop_kernel
-def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int) -> None:
-    """Follow sub-ray ``k`` of a traced and scattered packet until nothing is left of it; the packet is used for that."""
+def follow_lanes(
+    scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, count: int, last: bool
+) -> int:  # fmt: skip
+    """Let the rays of a traced and scattered packet go on, beside ``count`` that wait already; how many wait afterwards.
+
+    If they fill a packet, or if this was the ``last`` of the group, all are followed until nothing is left of them.
+    """
+    packet, waiting = scratch.packet, scratch.waiting
+    for l in range(lanes_of(part, lanes)):
+        if packet.materials[l] >= 0:
+            start = setting_out(scanning, number_of(part, l), scratch.weights[l], waiting.stands_for[0])
+            count = _go_on(scanning, packet, l, start, pulse_of(part, l), waiting, count)
+    if count >= LANES or (last and count > 0):
+        _follow(scanning, scratch, part.ray, first, count)
+        count = 0
+    return count
+
+
+@inline_kernel
+def _follow(scanning: Scanning, scratch: Scratch, k: int, first: int, count: int) -> None:
+    """Trace the ``count`` rays that wait, and what goes on from them; the packet is used for that.
+
+    ``k`` is the number of their sub-ray where there is one ray in a packet.
+    """
     around, receiving = scanning.around, scanning.receiving
     packet, hits, waiting = scratch.packet, scratch.hits, scratch.waiting
-    start = setting_out(scanning, k)
-    count, rounds = 0, 0
-    for l in range(lanes):
-        if packet.materials[l] >= 0:
-            count = _go_on(scanning, packet, l, start, l, waiting, count)
+    rounds = 0
+    say_close(packet, False)
     while count > 0:
         taken = min(count, LANES)
         count -= taken
@@ -160,7 +183,7 @@ def follow_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes
             ray, hit, travel = ray_at(packet, l), hit_at(packet, l), _travel_in(waiting.taken[l])
             if hit.material >= 0:
                 path = travel.path + hit.distance * travel.media.inner
-                share = scratch.weights[waiting.owners[l]] * travel.energy
+                share = travel.weight * travel.energy
                 if travel.leaf > np.float32(0.0):
                     share *= travel.stands_for
                     share *= share_behind_leaf(path - travel.leaf, _spot_at(scanning, travel.leaf))
@@ -191,7 +214,9 @@ def mirrored(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range: Real)
     share = _turned(optics, ray, hit)
     left = travel.energy * share * share
     path = travel.path + hit.distance * travel.media.inner
-    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, travel.leaf, travel.stands_for)
+    onwards = Travel(
+        left, path, travel.bounces + np.float32(1.0), travel.media, travel.leaf, travel.stands_for, travel.weight
+    )
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -205,9 +230,9 @@ def passed_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, max_range:
     path, bounces = travel.path + hit.distance * before.inner, travel.bounces + np.float32(1.0)
     if passed:
         left = travel.energy * optics[TRANSMISSION] * optics[TRANSMISSION]
-        onwards = Travel(left, path, bounces, behind, travel.leaf, travel.stands_for)
+        onwards = Travel(left, path, bounces, behind, travel.leaf, travel.stands_for, travel.weight)
     else:
-        onwards = Travel(travel.energy, path, bounces, before, travel.leaf, travel.stands_for)
+        onwards = Travel(travel.energy, path, bounces, before, travel.leaf, travel.stands_for, travel.weight)
     return _leaving(ray, hit, dx, dy, dz, onwards, max_range), onwards
 
 
@@ -217,7 +242,7 @@ def let_through(optics: Array, ray: Ray, hit: Hit, travel: Travel, scanning: Sca
     path = travel.path + hit.distance * travel.media.inner
     leaf = travel.leaf if travel.leaf > np.float32(0.0) else path
     left = travel.energy * optics[LEAF] * optics[LEAF]
-    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, leaf, travel.stands_for)
+    onwards = Travel(left, path, travel.bounces + np.float32(1.0), travel.media, leaf, travel.stands_for, travel.weight)
     end = min(leaf + depth_of_light(left, _spot_at(scanning, leaf), _DIM), scanning.receiving.max_range)
     return _leaving(ray, hit, ray.dx, ray.dy, ray.dz, onwards, end), onwards
 
@@ -281,7 +306,7 @@ def _push(waiting: Waiting, at: int, going: tuple[Ray, Travel], lane: int) -> No
         travel.media.fourth,
         travel.leaf,
     )
-    row[17] = travel.stands_for
+    row[17], row[18] = travel.stands_for, travel.weight
     waiting.lanes[at] = lane
 
 
@@ -292,4 +317,4 @@ def _ray_in(row: Array) -> Ray:
 
 @inline_kernel
 def _travel_in(row: Array) -> Travel:
-    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[LEAF_PATH], row[17])
+    return Travel(row[9], row[10], row[11], Media(row[12], row[13], row[14], row[15]), row[LEAF_PATH], row[17], row[18])

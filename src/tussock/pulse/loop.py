@@ -1,10 +1,12 @@
 """The hot loop: pulses meet the world, and what is left are returns.
 
-Pulses go through in groups of sixteen, one a lane of Embree's packets, in firing order. For each group:
+Pulses go through in groups of sixteen, in firing order, and their sub-rays in packets of up to sixteen that lie close together
+(`tussock.pulse.sub_rays`). What they meet goes into a table with a row for every sub-ray and a column, a *lane*, for every
+pulse. For each group:
 
     aim       the pulse's origin and axes in the world, at its own time
     end       where its beam ends in volumes
-    load      one sub-ray of every lane into the packet
+    load      sub-rays of a pulse, or one of every pulse, into the packet
     trace     the nearest surface, among what stands and what moves, or the volume in front of it
     scatter   what comes back from it
     respond   spread ranges, and what stands behind, where the surface stands for a plant
@@ -28,13 +30,14 @@ from numpy.typing import NDArray
 from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.adaptive import finish_lanes, new_probed
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, Lot, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.clouds import new_air_scratch
-from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting
+from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting, stands_for
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
+from tussock.pulse.sub_rays import packets_of, part_of
 from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
@@ -88,6 +91,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         new_chosen(len(hits.ranges)),
         new_heard(len(hits.ranges)),
         np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.float32),
         new_waiting(),
         new_volume_walk(),
         new_ended(),
@@ -112,9 +116,11 @@ def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> N
 
 @inline_kernel
 def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
-    """What is the same for all groups: the pose of a sensor that stands, and its one origin."""
+    """What is the same for all groups: the pose of a sensor that stands, its one origin, and what goes through leaves."""
     stand(scanning.poses, scratch.turn)
     aim_origins(scanning.firing, 0, scratch.turn, scratch.aim)
+    if may_go_on(scanning):
+        scratch.waiting.stands_for[0] = stands_for(scanning)
 
 
 @inline_kernel
@@ -130,21 +136,21 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -
     aim_lanes(firing, poses, first, chance, scratch.turn, scratch.aim)
     lanes = min(LANES, len(firing.lasers) - first)
     if filled:
-        for l in range(LANES):
-            scratch.pulses[l] = first + l
         end_beams(scanning, scratch, first, lanes, slots.range.shape[1])
-    for k in range(firing.probes):
-        load_lanes(packet, scratch.aim, firing, k, first, chance, reach, scratch.weights)
-        trace_sub_ray(around, packet, first, k)
+    packets, waiting = packets_of(firing.probes), 0
+    for n in range(packets):
+        part, last = part_of(n, firing.probes), n == packets - 1
+        load_lanes(packet, scratch.aim, firing, part, Lot(first, chance), reach, scratch.weights)
+        trace_sub_ray(around, packet, first, part.ray)
         if filled:
-            stop_lanes(scanning, scratch, k, lanes)
-        scatter_lanes(around, receiving, packet, k, scratch.weights, hits)
+            stop_lanes(scanning, scratch, part, lanes)
+        scatter_lanes(scanning, scratch, part)
         if responds:
-            respond_lanes(scanning, scratch, k, first, lanes, dual)
-        if bends and anything_goes_on(scanning, packet, k, lanes):
-            follow_lanes(scanning, scratch, k, first, lanes)
+            respond_lanes(scanning, scratch, part, first, lanes, dual)
+        if bends and (anything_goes_on(scanning, packet, part, lanes) or (last and waiting > 0)):
+            waiting = follow_lanes(scanning, scratch, part, first, lanes, waiting, last)
     if firing.probes < rays:
-        finish_lanes(scanning, scratch, lanes)
+        finish_lanes(scanning, scratch, first, lanes)
     used = rows_in_use(hits, rays)
     if has_weather(air):
         weather_lanes(scanning, scratch, first, lanes, used, len(slots.recording.samples) > 0)

@@ -19,7 +19,7 @@ from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.loop import Turns, new_scratch, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
-from tussock.pulse.tables import Chosen, Heard, Hits, Recording, Scanning, Scratch, Slots
+from tussock.pulse.tables import Chosen, Heard, Hits, Part, Recording, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import has_weather, weather_lanes
@@ -146,7 +146,7 @@ def _no_ends(scanning: Scanning, scratch: Scratch, first: int, lanes: int, retur
 
 
 @inline_kernel
-def _no_stop(scanning: Scanning, scratch: Scratch, k: int, lanes: int) -> None:
+def _no_stop(scanning: Scanning, scratch: Scratch, part: Part, lanes: int) -> None:
     return
 
 
@@ -156,7 +156,7 @@ def _no_sway(sway: Any, geometry: Whole, copy: Whole, time: Real, at: Corners, m
 
 
 @inline_kernel
-def _no_response(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int, dual: bool) -> None:
+def _no_response(scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, dual: bool) -> None:
     return
 
 
@@ -178,7 +178,7 @@ def _no_recording(
 
 
 @inline_kernel
-def _no_others(scanning: Scanning, scratch: Scratch, lanes: int) -> None:
+def _no_others(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
     return
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import Array, Real, inline_kernel
-from tussock.pulse.tables import Hits, Receiving
+from tussock.kernels import Real, inline_kernel
+from tussock.pulse.tables import Hits, Part, Receiving, Scanning, Scratch
 from tussock.signal.detection import detected
 from tussock.signal.film import film_passes
 from tussock.signal.loss import after_loss
 from tussock.signal.reflectance import cos_incidence, glint, lambert
 from tussock.trace.hit_tables import DIFFUSE, FILM, RETRO, SHININESS, SPECULAR
-from tussock.trace.packets import LANES, Packet, hit_at, ray_at
+from tussock.trace.packets import LANES, hit_at, ray_at
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.surroundings import Surroundings
 
@@ -38,38 +38,57 @@ def returned_energy(around: Surroundings, receiving: Receiving, ray: Ray, hit: H
 
 
 @inline_kernel
-def scatter_lanes(
-    around: Surroundings, receiving: Receiving, packet: Packet, k: int, weights: Array, hits: Hits
-) -> None:
-    """Path and energy of the hit of every lane, and what was hit, into row ``k``; ``weights`` are those of the rays."""
-    tables = around.tables
+def scatter_lanes(scanning: Scanning, scratch: Scratch, part: Part) -> None:
+    """Path and energy of the hit of every ray of a packet, and what was hit, into the table of hits."""
+    _find_energies(scanning, scratch, part.used)
+    hits, packet, inner = scratch.hits, scratch.packet, scanning.receiving.media.inner
     # Short loops over few arrays each: these become vector code.
+    if part.along:
+        lane = part.pulse
+        for l in range(part.used):
+            hits.ranges[part.ray + l, lane] = hit_at(packet, l).distance * inner
+            hits.energies[part.ray + l, lane] = scratch.energies[l]
+        for l in range(part.used):
+            hit = hit_at(packet, l)
+            hits.ids[0, part.ray + l, lane] = hit.geometry
+            hits.ids[1, part.ray + l, lane] = hit.primitive
+            hits.ids[2, part.ray + l, lane] = hit.copy
+        return
+    k = part.ray
     for l in range(LANES):
-        hits.ranges[k, l] = hit_at(packet, l).distance * receiving.media.inner
+        hits.ranges[k, l] = hit_at(packet, l).distance * inner
+    for l in range(LANES):
+        hits.energies[k, l] = scratch.energies[l]
     for l in range(LANES):
         hits.ids[0, k, l] = hit_at(packet, l).geometry
     for l in range(LANES):
         hits.ids[1, k, l] = hit_at(packet, l).primitive
     for l in range(LANES):
         hits.ids[2, k, l] = hit_at(packet, l).copy
+
+
+@inline_kernel
+def _find_energies(scanning: Scanning, scratch: Scratch, used: int) -> None:
+    """What comes back of each ray of a traced packet."""
+    around, receiving, packet = scanning.around, scanning.receiving, scratch.packet
+    tables, weights, energies, inner = around.tables, scratch.weights, scratch.energies, receiving.media.inner
     if tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0):
-        for l in range(LANES):
+        for l in range(used):
             ray, hit = ray_at(packet, l), hit_at(packet, l)
-            hits.energies[k, l] = weights[l] * returned_energy(around, receiving, ray, hit, hits.ranges[k, l])
+            energies[l] = weights[l] * returned_energy(around, receiving, ray, hit, hit.distance * inner)
         return
-    # The usual case by itself.
+    # The usual case by itself, for idle lanes as well: their number is then known to the compiler.
     for l in range(LANES):
         material = packet.materials[l]
-        hits.energies[k, l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]
+        energies[l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]
     for l in range(LANES):
         ray, hit = ray_at(packet, l), hit_at(packet, l)
         cosine = cos_incidence(ray.dx, ray.dy, ray.dz, hit.nx, hit.ny, hit.nz)
-        hits.energies[k, l] = weights[l] * lambert(hits.energies[k, l], cosine)
+        energies[l] = weights[l] * lambert(energies[l], cosine)
     if receiving.loss_reference > np.float32(0.0) or receiving.extinction > np.float32(0.0):
         for l in range(LANES):
-            hits.energies[k, l] = after_loss(
-                hits.energies[k, l], hits.ranges[k, l], receiving.loss_reference, receiving.extinction
-            )
+            path = hit_at(packet, l).distance * inner
+            energies[l] = after_loss(energies[l], path, receiving.loss_reference, receiving.extinction)
 
 
 @inline_kernel

@@ -22,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
     "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -150,6 +150,19 @@ class Scanning(NamedTuple):
     air: Air
 
 
+class Part(NamedTuple):
+    """The sub-rays of a group of pulses that one packet holds; see `tussock.pulse.sub_rays`."""
+
+    along: bool
+    """whether it holds several sub-rays of one pulse, or one of every pulse"""
+    pulse: int
+    """which one of the group, 0 where it is every pulse"""
+    ray: int
+    """number of the first sub-ray, which is in lane 0"""
+    used: int
+    """lanes in use, from the first on"""
+
+
 class Hits(NamedTuple):
     """What sixteen pulses met: one column a pulse, one row a sub-ray, then rows for rays that went on."""
 
@@ -223,7 +236,7 @@ class Waiting(NamedTuple):
     """The stack of rays still to be traced; see `tussock.pulse.follow`."""
 
     numbers: NDArray[np.float32]
-    """the numbers of `Ray` and `Travel`, shape (depth, 18)"""
+    """the numbers of `Ray` and `Travel`, shape (depth, 19)"""
     lanes: NDArray[np.int64]
     """the lane of the pulse that a ray belongs to, shape (depth,)"""
     taken: NDArray[np.float32]
@@ -231,6 +244,8 @@ class Waiting(NamedTuple):
     owners: NDArray[np.int64]
     pulses: NDArray[np.int64]
     """numbers of their pulses"""
+    stands_for: NDArray[np.float32]
+    """`Travel.stands_for` of sub-rays that go through leaves, shape (1,)"""
 
 
 class AirScratch(NamedTuple):
@@ -279,12 +294,14 @@ class Scratch(NamedTuple):
     errors: NDArray[np.float32]
     """range error of every lane and what it is drawn from"""
     pulses: NDArray[np.int64]
-    """number of every lane's pulse, where volumes ask for it"""
+    """number of the pulse that each ray of a packet belongs to, where volumes ask for it"""
     hits: Hits
     chosen: Chosen
     heard: Heard
     weights: NDArray[np.float32]
-    """what the sub-ray of every lane carries of its pulse"""
+    """what each ray of a packet carries of its pulse"""
+    energies: NDArray[np.float32]
+    """what comes back of it"""
     waiting: Waiting
     walk: VolumeWalk
     ended: Ended

@@ -16,10 +16,11 @@ import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.tables import Hits, Scanning, Scratch
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
+from tussock.pulse.tables import Hits, Part, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
 from tussock.signal.vegetation import range_error, spread_range
-from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at
+from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at, say_close
 from tussock.trace.ray import Ray, skin_at
 from tussock.trace.surroundings import trace_surfaces, trace_volumes
 
@@ -33,24 +34,26 @@ _PATIENCE = 16  # surfaces of the object itself that a second ray is taken throu
 
 
 @inline_kernel
-def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lanes: int, dual: bool) -> None:
-    """Spread the ranges of row ``k`` where a lane met a shape that responds; the first packet is left as it is."""
+def respond_lanes(scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, dual: bool) -> None:
+    """Spread the ranges of the rays of a packet that met a shape that responds; the packet is left as it is."""
     packet, second, errors, hits = scratch.packet, scratch.second, scratch.errors, scratch.hits
     tables, receiving = scanning.around.tables, scanning.receiving
-    responding = False
+    responding, count = False, lanes_of(part, lanes)
     for l in range(LANES):
         errors[_MEAN, l], errors[_SIGMA, l], second.masks[l] = np.float32(0.0), np.float32(0.0), 0
         hit = hit_at(packet, l)
-        start = tables.geometry_response[hit.geometry] if l < lanes and hit.material >= 0 else np.int64(-1)
+        start = tables.geometry_response[hit.geometry] if l < count and hit.material >= 0 else np.int64(-1)
         if start >= 0:
             errors[_MEAN, l] = tables.responses[start + hit.material, 0]
             errors[_SIGMA, l] = tables.responses[start + hit.material, 1]
             responding |= (errors[_MEAN, l] != np.float32(0.0)) | (errors[_SIGMA, l] != np.float32(0.0))
     if not responding:
         return
-    _sample_errors(scanning.chance, first, errors)
+    for l in range(LANES):
+        scratch.pulses[l] = first + pulse_of(part, l)
+    _sample_errors(scanning.chance, scratch.pulses, errors)
     looking = False
-    for l in range(lanes):
+    for l in range(count):
         if errors[_MEAN, l] == np.float32(0.0) and errors[_SIGMA, l] == np.float32(0.0):
             continue
         error = errors[_ERROR, l]
@@ -61,22 +64,23 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, k: int, first: int, lane
             second.masks[l] = NOTHING
             looking = True
         else:
-            _spread(scanning, hits, error, np.float32(math.inf), k, l)
+            _spread(scanning, hits, error, np.float32(math.inf), number_of(part, l), pulse_of(part, l))
     if looking:
-        _trace_behind(scanning, packet, second, lanes)
+        say_close(second, part.along)
+        _trace_behind(scanning, packet, second, count)
         if len(scanning.around.volumes.model) > 0:
-            trace_volumes(scanning.around, second, lanes, scratch.pulses, scanning.chance, scratch.walk)
-        for l in range(lanes):
+            trace_volumes(scanning.around, second, count, scratch.pulses, scanning.chance, scratch.walk)
+        for l in range(count):
             if second.masks[l] != 0:
-                _settle(scanning, scratch, errors[_ERROR, l], k, l, dual)
+                _settle(scanning, scratch, errors[_ERROR, l], part, l, dual)
 
 
 @inline_kernel
-def _sample_errors(chance: Chance, first: int, errors: Array) -> None:
-    """The range error of every lane; two loops, because each becomes vector code on its own."""
+def _sample_errors(chance: Chance, pulses: Array, errors: Array) -> None:
+    """The range error of every lane's pulse; two loops, because each becomes vector code on its own."""
     words = errors.view(np.uint32)
     for l in range(LANES):
-        drawn = random_words(chance, first + l, 0, _VEGETATION)
+        drawn = random_words(chance, pulses[l], 0, _VEGETATION)
         words[_ERROR, l], words[_WORD, l] = drawn[0], drawn[1]
     for l in range(LANES):
         normal = normal_pair(words[_ERROR, l], words[_WORD, l])[0]
@@ -115,22 +119,22 @@ def _trace_behind(scanning: Scanning, packet: Packet, second: Packet, lanes: int
 
 
 @inline_kernel
-def _settle(scanning: Scanning, scratch: Scratch, error: Real, k: int, l: int, dual: bool) -> None:
+def _settle(scanning: Scanning, scratch: Scratch, error: Real, part: Part, l: int, dual: bool) -> None:
     """The spread range of lane ``l``, and in modes with several returns what stands behind as one more hit."""
     ray, hit, hits = ray_at(scratch.second, l), hit_at(scratch.second, l), scratch.hits
-    found = hit.material >= 0
+    found, k, p = hit.material >= 0, number_of(part, l), pulse_of(part, l)
     behind = hit.distance * scanning.receiving.media.inner if found else np.float32(math.inf)
-    _spread(scanning, hits, error, behind, k, l)
+    _spread(scanning, hits, error, behind, k, p)
     if dual and found:
         energy = scratch.weights[l] * returned_energy(scanning.around, scanning.receiving, ray, hit, behind)
-        add_hit(hits, l, behind, min(energy, hits.energies[k, l]), hit)
+        add_hit(hits, p, behind, min(energy, hits.energies[k, p]), hit)
 
 
 @inline_kernel
-def _spread(scanning: Scanning, hits: Hits, error: Real, behind: Real, k: int, l: int) -> None:
-    """Move the hit of lane ``l`` by its range error, and its energy to what it has from there."""
-    receiving, before = scanning.receiving, hits.ranges[k, l]
+def _spread(scanning: Scanning, hits: Hits, error: Real, behind: Real, k: int, p: int) -> None:
+    """Move the hit of sub-ray ``k`` of pulse ``p`` by its range error, and its energy to what it has from there."""
+    receiving, before = scanning.receiving, hits.ranges[k, p]
     after = spread_range(before, error, behind, receiving.min_range)
-    hits.ranges[k, l] = after
+    hits.ranges[k, p] = after
     if receiving.loss_reference > np.float32(0.0) and after > np.float32(0.0):
-        hits.energies[k, l] *= (before / after) * (before / after)
+        hits.energies[k, p] *= (before / after) * (before / after)

@@ -17,7 +17,8 @@ import numpy as np
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.pulse.aim import axes_at, stencil_ray
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.tables import Ended, Scanning, Scratch
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
+from tussock.pulse.tables import Ended, Part, Scanning, Scratch
 from tussock.return_modes import ModeNumber
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import hit_at, ray_at, set_hit
@@ -69,31 +70,31 @@ def _keep(ended: Ended, row: int, l: int, distance: Real, volume: Whole, copy: W
 
 
 @loop_kernel
-def stop_lanes(scanning: Scanning, scratch: Scratch, k: int, lanes: int) -> None:
-    """End sub-ray ``k`` of every lane where its beam ends, unless it met a surface before."""
+def stop_lanes(scanning: Scanning, scratch: Scratch, part: Part, lanes: int) -> None:
+    """End every ray of a packet where the beam of its pulse ends, unless it met a surface before."""
     packet, ended = scratch.packet, scratch.ended
-    for l in range(lanes):
-        hit = hit_at(packet, l)
-        if ended.returns[l] > _NONE and ended.distances[0, l] < hit.distance:
+    for l in range(lanes_of(part, lanes)):
+        hit, p = hit_at(packet, l), pulse_of(part, l)
+        if ended.returns[p] > _NONE and ended.distances[0, p] < hit.distance:
             ray = ray_at(packet, l)
-            end = _hit(scanning, ended, 0, l, ray)
-            if k == 0 and ended.returns[l] == _TWO:
-                _add_second(scanning, scratch, l, end)
+            end = _hit(scanning, ended, 0, p, ray)
+            if number_of(part, l) == 0 and ended.returns[p] == _TWO:
+                _add_second(scanning, scratch, l, p, end)
             set_hit(packet, l, end)
 
 
 @inline_kernel
-def _add_second(scanning: Scanning, scratch: Scratch, l: int, first: Hit) -> None:
-    """One more hit of lane ``l``, behind the ``first``: the next volume, or the surface that its ray met."""
+def _add_second(scanning: Scanning, scratch: Scratch, l: int, p: int, first: Hit) -> None:
+    """One more hit of the pulse ``p`` of the group, behind the ``first``: the next volume, or the surface that ray ``l`` met."""
     around, receiving, ended = scanning.around, scanning.receiving, scratch.ended
     ray, second = ray_at(scratch.packet, l), hit_at(scratch.packet, l)
-    if ended.volumes[1, l] >= 0 and ended.distances[1, l] < second.distance:
-        second = _hit(scanning, ended, 1, l, ray)
-    if second.material >= 0 and second.distance >= first.distance + _gap(scanning, ended.copies[0, l]):
+    if ended.volumes[1, p] >= 0 and ended.distances[1, p] < second.distance:
+        second = _hit(scanning, ended, 1, p, ray)
+    if second.material >= 0 and second.distance >= first.distance + _gap(scanning, ended.copies[0, p]):
         inner = receiving.media.inner
         energy = returned_energy(around, receiving, ray, second, second.distance * inner)
         most = returned_energy(around, receiving, ray, first, first.distance * inner)
-        add_hit(scratch.hits, l, second.distance * inner, _LEFT * min(energy, most), second)
+        add_hit(scratch.hits, p, second.distance * inner, _LEFT * min(energy, most), second)
 
 
 @inline_kernel

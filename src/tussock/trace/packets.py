@@ -24,7 +24,7 @@ from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_tri
 
 __all__ = [
     "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "let_cut_out", "load_ray",
-    "new_packet", "occluded", "ray_at", "resolve", "set_hit", "was_stopped",
+    "new_packet", "occluded", "ray_at", "resolve", "say_close", "set_hit", "was_stopped",
 ]  # fmt: skip
 
 LANES = 16
@@ -33,6 +33,7 @@ _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES,
 _WORDS = 21 * LANES
 _AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE = range(0, 10 * LANES, LANES)  # rows of `Packet.corners`
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
+_COHERENT = np.uint32(1 << 16)  # RTC_RAY_QUERY_FLAG_COHERENT
 QUERY_WORDS = (QUERY_CONTEXT + RAYS_END) // 4
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
@@ -179,9 +180,15 @@ def occluded(scene: int, packet: Packet, moment: int) -> None:
 
 
 @inline_kernel
+def say_close(packet: Packet, close: bool) -> None:
+    """Tell Embree whether the rays lie close together: it then takes them through its trees as one, to the same hits."""
+    packet.query[0] = _COHERENT if close else np.uint32(0)
+
+
+@inline_kernel
 def _query(packet: Packet, moment: int) -> Whole:
-    """Address of the arguments of a query; 0, Embree's own, where no callback wants any."""
-    if moment == 0 and packet.query[_HANDED] == 0:
+    """Address of the arguments of a query; 0, Embree's own, where they say nothing and no callback wants any."""
+    if moment == 0 and packet.query[_HANDED] == 0 and packet.query[0] == 0:
         return np.uint64(0)
     _put_address(packet.query, QUERY_CONTEXT // 4 + 2, moment)
     return np.uint64(packet.query.ctypes.data)

@@ -41,6 +41,7 @@ __all__ = [
     "occluded",
     "ray_at",
     "resolve",
+    "say_close",
     "set_hit",
     "stop_light",
     "take_hit",
@@ -132,6 +133,12 @@ def hit_at(packet: Packet, l: int) -> Hit:
         n[_FAR], n[_NX], n[_NY], n[_NZ], n[_U], n[_V], bits[_GEOMETRY], bits[_PRIMITIVE], bits[_COPY],
         packet.materials[0],
     )  # fmt: skip
+
+
+@inline_kernel
+def say_close(packet: Packet, close: bool) -> None:
+    """Nothing to say: there is one ray."""
+    return
 
 
 @inline_kernel
