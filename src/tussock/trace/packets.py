@@ -84,7 +84,12 @@ def new_packet() -> Packet:
     query[1] = NOTHING
     query.view(np.uint64)[1] = np.uint64(query.ctypes.data) + np.uint64(QUERY_CONTEXT)
     query[QUERY_CONTEXT // 4 : QUERY_CONTEXT // 4 + 2] = NOTHING  # RTCRayQueryContext: in no instance yet
-    return Packet(words.view(np.float32), words, masks, np.full(LANES, -1, np.int32), np.zeros(10 * LANES), query)
+    # What is computed of all lanes divides by zero in none: one that never had a ray stands across a triangle.
+    numbers, corners = words.view(np.float32), np.zeros(10 * LANES)
+    numbers[_DIR_Z : _DIR_Z + LANES] = 1.0
+    corners[_BX : _BX + LANES] = 1.0
+    corners[_CY : _CY + LANES] = 1.0
+    return Packet(numbers, words, masks, np.full(LANES, -1, np.int32), corners, query)
 
 
 @inline_kernel
