@@ -18,6 +18,8 @@ from PIL import Image
 import tussock
 from tussock.ground.turf import turfed
 from tussock.plots.point_colors import paint_points
+from tussock.scene.surfaces import SURFACES
+from tussock.scenes.car import car
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 Rgb = np.ndarray
@@ -126,9 +128,56 @@ def plants(scale: float) -> Rgb:
     return np.concatenate(parts, 1)
 
 
+def weather_dust(scale: float) -> Rgb:
+    """A car on a dry track with its dust behind it, by the camera, and beside it from above what an HDL-32E gets of it."""
+    dry = SURFACES["soil"].changed(name="track", color=(0.30, 0.22, 0.13), variation=0.3)
+    scene = tussock.Scene("track")
+    scene.add(tussock.plane((240, 240), material=dry), name="ground", label="terrain")
+    x, y = (part.ravel() for part in np.meshgrid(np.arange(-50, 50, 2.0) + 1.0, np.arange(-26, 40, 2.0) + 1.0))
+    beside = np.abs(y - 10.0 - 2.0 * np.sin(x / 18.0)) > 3.0
+    places = np.stack([x, y, np.zeros_like(x)], 1)[beside]
+    sward = tussock.sward_tile(size=2.0, blades=900, height=0.16, herbs=20, flowers=0.2, seed=3)
+    scene.add(sward, name="meadow", label="grass", placements=tussock.Placements.of(places))
+    for k, place in enumerate([(-14.0, 24.0), (12.0, 27.0), (32.0, 22.0), (-36.0, 30.0)]):
+        scene.add(tussock.tree(triangles=40_000, seed=k), name=f"tree {k}", label="tree", position=(*place, 0.0))
+    times = np.linspace(0.0, 8.0, 17)
+    along = -48.0 + 7.0 * times
+    path = [
+        tussock.Pose.at(at, 10.0 + 2.0 * np.sin(at / 18.0), 0.0, yaw=np.arctan(2.0 / 18.0 * np.cos(at / 18.0)))
+        for at in along
+    ]
+    way = tussock.Trajectory.through(times, path)
+    scene.add(car(SURFACES["car-paint"]), name="car", label="car", motion=way)
+    dust = tussock.DustTrail(
+        behind="car", offset_m=(-2.2, 0.0, 0.4), puff_m=0.8, every_s=0.12, density_g_m3=5.0, lasts_s=7.0
+    )
+    scene.weather = tussock.Weather(dust_trails=[dust], wind_m_s=(0.0, 0.6, 0.05))
+    time = 7.6
+    wide, high = round(860 * scale), round(430 * scale)
+    shot = Shot((-4.0, 0.5, 1.8), 68.0, -2.0, 80.0, (250.0, 38.0), time).taken(scene, (wide, high))
+    return np.concatenate([shot, _from_above(scene, time, high)], 1)
+
+
+def _from_above(scene: tussock.Scene, time: float, side: int) -> Rgb:
+    """The returns of an HDL-32E at (0, 0), 26 m to each side: dust orange, the car red, the rest blue."""
+    sensor = tussock.load_sensor("hdl-32e")
+    frame = tussock.scan(scene, sensor, tussock.Pose.at(0, 0, 2.0), frame=round(time / sensor.frame_period), seed=1)
+    out = np.full((side, side, 3), 255, np.uint8)
+    for label, color, grow in (("", (52, 110, 175), 1), ("dust", (226, 120, 40), 3), ("car", (190, 20, 30), 3)):
+        chosen = frame.label == scene.labels[label] if label else np.ones(len(frame), bool)
+        across = ((frame.true_xyz[chosen, :2] / 26.0 * [1, -1] + [1, 1]) / 2 * side).astype(int)
+        for dx in range(grow):
+            for dy in range(grow):
+                at = across + np.array([dx, dy])
+                at = at[((at >= 0) & (at < side)).all(1)]
+                out[at[:, 1], at[:, 0]] = color
+    return out
+
+
 _TRAIL = Shot((-12.0, -5.6, 2.2), 28.0, -3.0, sun=(215.0, 40.0))
 PICTURES: dict[str, Callable[[float], Rgb]] = {
     "plants": plants,
+    "weather_dust": weather_dust,
     "seen_twice": partial(seen_twice, _TRAIL),
     "pasture": partial(of_scene, "pasture", Shot((-14.0, -6.0, 1.2), 24.0, -3.0)),
     "courtyard": partial(of_scene, "courtyard", Shot((0.0, 0.0, 1.7), 0.0, -5.0)),

@@ -4,12 +4,13 @@ Each case is a few dozen pulses that go through one part of the loop. The physic
 tests/physics; those need many pulses, these so few that the loop can be run uncompiled (NUMBA_DISABLE_JIT=1), where
 `tools/mutants.py` puts mistakes into it. A change of the physics that is meant is kept with
 
-    python tests/unit/pulse/test_kept_frames.py
+    python tests/unit/pulse/test_kept_frames.py [CASE …]
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tussock.air.weather import Fog, Weather
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
@@ -85,6 +87,18 @@ def under_water() -> Scene:
     return scene
 
 
+def nested() -> Scene:
+    """Three clear bodies in one another, of which two touch the next one's face, and something to see inside of each."""
+    scene = Scene("nested")
+    for size, index, name in ((6.0, 1.33, "water"), (4.0, 1.6, "glass"), (2.0, 1.2, "ice")):
+        clear = Material(name=name, reflectance=0.01, transmission=0.97, refractive_index=index)
+        scene.add(box((size, size, 3.0), material=clear), name=name, position=(5.0, 0.5, 0.2))
+    scene.add(box((0.6, 0.6, 4), material=GREY), name="core", position=(5.0, 0.7, 0.0))
+    scene.add(box((0.3, 0.3, 4), material=GREY), name="pile", position=(6.6, -0.4, 0.0))
+    scene.add(box((30, 26, 10), material=GREY), name="walls")
+    return scene
+
+
 def hedge() -> Scene:
     """Coarse shapes that respond like plants, in front of walls."""
     scene = Scene("hedge")
@@ -96,6 +110,43 @@ def hedge() -> Scene:
             box((1.5, 2.5, 3), material=leaves), name=f"hedge {number}", position=(x, y, 0), tags=["vegetation"],
             response=response,
         )  # fmt: skip
+    return scene
+
+
+def squall() -> Scene:
+    """The yard in rain and snow, thin fog, a box of fog that drifts, and puffs of dust, two of them in one line."""
+    scene = yard()
+    puffs = [
+        {"puff_m": 1.0, "position_m": (3.0, 2.0, 0.2), "density_g_m3": 2.0},
+        {"puff_m": 0.7, "position_m": (5.0, 4.0, 0.3), "density_g_m3": 4.0, "drifts": False},
+        {"box_m": (3.0, 4.0, 4.0), "position_m": (-5.0, 1.0, 0.0), "density_g_m3": 0.5},
+    ]
+    scene.weather = Weather(
+        rain_mm_h=150.0, snow_mm_h=20.0, fog=Fog(visibility_m=60.0), dust=puffs, wind_m_s=(2.0, -1.0, 0.0), wet=0.7,
+        fog_banks=[{"box_m": (6.0, 5.0, 3.0), "position_m": (0.0, -5.0, 0.0), "visibility_m": 20.0}],
+    )  # fmt: skip
+    return scene
+
+
+def puddles() -> Scene:
+    """A wet floor that mirrors the walls where it lies smooth, under one thin cloud."""
+    scene = Scene("puddles")
+    floor = Material(name="floor", reflectance=0.2, film=0.8, film_gloss=0.9)
+    scene.add(plane((60, 60), material=floor), position=(0, 0, -1.0))
+    scene.add(box((50, 40, 12), material=GREY), name="walls", position=(1, 0.5, 3))
+    scene.weather = Weather(dust=[{"puff_m": 3.0, "position_m": (9.0, 0.5, 0.0), "density_g_m3": 1.0}])
+    return scene
+
+
+def foliage() -> Scene:
+    """Leaves that light goes through, one behind the other, some of a spot wide and some not, and a wall behind them."""
+    scene = Scene("foliage")
+    leaf = Material(name="leaf", reflectance=0.4, leaf_transmission=0.45)
+    scene.add(box((14, 12, 8), material=GREY), name="walls")
+    for number in range(10):
+        angle = 0.7 * number
+        place = (np.cos(angle) * (2 + 0.3 * number), np.sin(angle) * (2 + 0.3 * number), 0.1 * (number % 3))
+        scene.add(box((0.02, 1.0, 0.8), material=leaf), name=f"leaf {number}", position=place, yaw=angle + 0.4)
     return scene
 
 
@@ -171,9 +222,19 @@ CASES: dict[str, tuple[Callable[[], Scene], dict[str, object], dict[str, Any]]] 
     "mirrors and glass, nine rays": (panes, NINE | HITS | {"receiver.mode": "strongest+last"}, {}),
     "few bounces": (panes, {"receiver.mode": "last", "receiver.max_bounces": 1}, {}),
     "under water": (under_water, HITS | {"receiver.extinction_per_m": 0.01}, {"pose": Pose.at(0.2, -0.1, 0.1)}),
+    "three media in one another": (
+        nested, HITS | {"receiver.mode": "last", "receiver.max_bounces": 8, "steps": 48, "lasers": 1}, {},
+    ),
     "a response": (hedge, HITS, {}),
     "a response and what stands behind": (hedge, NINE | {"receiver.mode": "strongest+last"}, {}),
+    "rain, snow, fog and dust": (squall, NINE | SHEET | {"receiver.mode": "all", "beam.rays": 4, "beam.exit_mm": 8.0}, {}),
+    "weather to a receiver of hits": (squall, HITS | {"receiver.mode": "strongest"}, {"frame": 1}),
+    "weather in waveforms": (squall, SHEET | {"steps": 3, "receiver.overlap_m": (0.5, 2.0)}, {"waveform": True}),
+    "puddles": (puddles, SHEET | {"receiver.mode": "all", "receiver.near_reflectivity": 0.02}, {"pose": DRIVE}),
+    "leaves in the sun": (foliage, NINE | SHEET | {"receiver.mode": "all", "receiver.near_infrared": True}, {"sun": (150.0, 35.0)}),
+    "adaptive": (yard, NINE | {"beam.rays": 16, "beam.profile": "gaussian", "beam.sampling": "sequence", "beam.adaptive": True}, {"pose": DRIVE}),
     "volumes": (haze, {}, {}),
+    "volumes, two returns": (haze, {"receiver.mode": "strongest+last", "receiver.min_separation_m": 0.4}, {}),
     "volumes and several rays": (haze, NINE | HITS | {"receiver.mode": "all", "steps": 4}, {"frame": 1}),
 }  # fmt: skip
 
@@ -183,8 +244,8 @@ def numbers(frame: Frame) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {
         name: frame.columns[name].tolist() for name in ("pulse", "return_kind", "return_count", "object_id")
     }
-    for name in ("range", "true_range", "intensity", "signal", "speed"):
-        column = frame.columns.get(name)
+    for name in ("range", "true_range", "intensity", "signal", "speed", "near_infrared"):
+        column = getattr(frame, name, None)
         if column is not None and np.isfinite(column).any():
             found[name] = [None if np.isnan(x) else float(f"{x:.6g}") for x in column]
     found["true_y"] = [None if np.isnan(x) else float(f"{x:.6g}") for x in frame.true_xyz[:, 1]]
@@ -215,6 +276,8 @@ def test_a_small_scan_is_as_it_was(case: str) -> None:
 
 
 if __name__ == "__main__":
-    kept = {case: made(case, lambda scene: World(scene())) for case in CASES}
+    chosen = sys.argv[1:] or list(CASES)
+    known = json.loads(KEPT.read_text(encoding="utf-8"))
+    kept = {case: made(case, lambda scene: World(scene())) if case in chosen else known[case] for case in CASES}
     lines = [f"{json.dumps(case)}: {json.dumps(columns, separators=(',', ':'))}" for case, columns in kept.items()]
     KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
