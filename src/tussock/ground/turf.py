@@ -55,9 +55,11 @@ def covered(mesh: Mesh) -> Mesh:
 
 
 def _with_pictures(mesh: Mesh, materials: tuple[Material, ...]) -> Mesh:
-    if materials == mesh.materials:
+    if materials == mesh.materials or mesh.uv is not None:  # a mesh with pictures of its own keeps them
         return mesh
-    return Mesh.of(mesh.vertices, mesh.triangles, materials, mesh.triangle_materials, mesh.vertices[:, :2] / _SIDE)
+    uv = mesh.vertices[:, :2].astype(np.float64) / _SIDE
+    uv -= np.floor(uv.min(0))  # whole repeats: single precision would be coarse at map coordinates
+    return Mesh.of(mesh.vertices, mesh.triangles, materials, mesh.triangle_materials, uv)
 
 
 @lru_cache(16)

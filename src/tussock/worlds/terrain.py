@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_edt
 
 from tussock.ground.borders import Border
-from tussock.ground.height_field import HeightField, Mask
+from tussock.ground.height_field import HeightField
 from tussock.ground.relief import Relief
 from tussock.ground.terrain import noise_terrain
 from tussock.ground.turf import covered
@@ -24,6 +25,8 @@ __all__ = ["Wet", "floor_mesh", "ground_of"]
 
 _CELL = 0.25
 """[m] of the ground's grid"""
+_SHORE = 1.45
+"""cells that the edge of water keeps from the next corner that is not level: more than the diagonal of a cell"""
 _WATER = Material(name="water", reflectance=0.02, mirror=0.03, color=(0.03, 0.05, 0.06), label="water")
 _TRAIL = SURFACES["gravel"].changed(name="trail", label="trail")
 
@@ -70,7 +73,7 @@ def ground_of(
     for puddle in range(chosen["puddles"] if chosen["trail"] else 0):
         middle = route.line[int(samples.unit("puddle at", puddle) * len(route.line))]
         radius = samples.between("puddle radius", (0.5, 1.4), puddle)
-        inside = np.hypot(x - middle[0], y - middle[1]) < radius
+        inside = np.hypot(x - middle[0], y - middle[1]) < radius + _SHORE * _CELL
         if inside.sum() < 4:
             continue
         heights = np.where(inside, heights[inside].min(), heights)
@@ -82,12 +85,21 @@ def floor_mesh(
     ground: HeightField, water: NDArray[np.bool_], chosen: dict[str, Any], biome: Biome, route: Route, samples: Samples
 ) -> Mesh:
     """The ground as triangles: the biome's own, trail and water on it."""
-    masks: list[Mask | Border] = []
+    masks: list[Border] = []
     if chosen["trail"]:
         # Nobody trims a trail: its edge is ragged.
         ragged = Relief(height=0.12, wavelength=2.0, seed=samples.seed_of("ragged"))
         strip, half = route.strip(1.0), chosen["trail_width_m"] / 2
         masks.append(Border(lambda x, y: strip.distance(x, y) + ragged(x, y) - half, _TRAIL))
     if water.any():
-        masks.append(Mask(water, _WATER))
+        masks.append(Border(_shore(ground, water), _WATER))
     return covered(ground.mesh(SURFACES[biome.ground], masks=masks))
+
+
+def _shore(ground: HeightField, water: NDArray[np.bool_]) -> HeightField:
+    """How far from the edge of the water a place is, below 0 in it [cells]: a line across level cells, not along them."""
+    level = np.zeros(ground.heights.shape, bool)
+    for i in (slice(None, -1), slice(1, None)):
+        for j in (slice(None, -1), slice(1, None)):
+            level[i, j] |= water
+    return HeightField(ground.size, _SHORE - distance_transform_edt(level), ground.centre)

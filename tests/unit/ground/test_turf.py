@@ -7,6 +7,7 @@ import pytest
 
 import tussock
 from tussock.ground.turf import TURF, covered, litter_picture, turf_picture, turfed
+from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import ground
 from tussock.scene.surfaces import SURFACES
 from tussock.scenes.forest_trail import _field, _floor, trail_line
@@ -50,6 +51,11 @@ def test_litter_and_gravel_have_their_colours_and_no_seam():
 def test_only_what_has_a_picture_gets_one():
     flat = ground((4, 4), cells=(2, 2), material=SURFACES["asphalt"])
     assert covered(flat) is flat
+    soil = ground((4, 4), cells=(2, 2), material=SURFACES["soil"])
+    once = covered(soil)
+    assert covered(once) is once
+    far = Mesh.of(soil.vertices + np.array([2.4 * 200_000, 2.4 * 1_500_000, 0]), soil.triangles, soil.materials)
+    np.testing.assert_allclose(covered(far).uv % 1, once.uv % 1, atol=1e-6)
     trail = _floor(_field(30, 0), trail_line(30), 0)
     assert {m.name for m in trail.materials if m.texture} == {"litter", "littered-gravel", "edge-of-trail", "trail"}
     assert len({m.texture for m in trail.materials}) == 4

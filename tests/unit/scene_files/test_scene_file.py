@@ -12,8 +12,9 @@ from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, sphere
+from tussock.scene.primitives import box, card, sphere
 from tussock.scene.scene import Scene
+from tussock.scene.texture import Texture
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.scene_files.scene_file import load_scene
 from tussock.scene_files.scene_save import save_scene
@@ -295,6 +296,19 @@ def test_a_yard_there_and_back(tmp_path):
     save_scene(yard, tmp_path / "yard.toml")
     assert_same(yard, load_scene(tmp_path / "yard.toml"))
     assert len((tmp_path / "yard.toml").read_text().splitlines()) < 100
+
+
+def test_a_scene_with_pictures_as_toml_and_as_usd_beside_each_other(tmp_path):
+    pytest.importorskip("pxr", reason="USD is not installed: pip install 'tussock[usd]'")
+    pixels = np.random.default_rng(2).integers(0, 255, (4, 4, 3), np.uint8)
+    scene = Scene("pictured")
+    scene.add(card((1, 1), material=Material(name="leaf", texture=Texture(pixels))), name="card")
+    for ending in ("toml", "usda"):
+        save_scene(scene, tmp_path / f"it.{ending}")
+    assert {p.name for p in tmp_path.iterdir()} == {"it", "it.toml", "it_textures", "it.usda"}
+    for ending in ("toml", "usda"):
+        (material,) = load_scene(tmp_path / f"it.{ending}")["card"].mesh.materials
+        assert material.texture == Texture(pixels)
 
 
 def test_saving_overwrites_only_when_asked_and_leaves_no_rest(tmp_path):

@@ -76,6 +76,25 @@ def test_water_is_level_and_nothing_grows_in_it() -> None:
     assert (np.ptp(lake, axis=1) < 1e-5).all()
 
 
+def test_the_edge_of_a_puddle_is_no_staircase() -> None:
+    site = build_site(Recipe(biomes={"meadow": 1}, trail=1.0, side_m=(30, 30), puddles=(1, 1)), 3, 1)
+    floor = site.scene["ground"].mesh
+    water = next(index for index, material in enumerate(floor.materials) if material.name == "water")
+    wet = floor.triangles[floor.material_of_triangles == water].astype(np.int64)
+    corners = floor.vertices[wet].astype(float)
+    assert (np.ptp(corners[..., 2], axis=1) < 1e-5).all()
+    a, b, c = (corners[:, k, :2] for k in range(3))
+    u, v = b - a, c - a
+    area = float(np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]).sum() / 2)
+    edges = np.sort(np.concatenate([wet[:, [0, 1]], wet[:, [1, 2]], wet[:, [2, 0]]]), axis=1)
+    lines, count = np.unique(edges, axis=0, return_counts=True)
+    rim = floor.vertices[lines[count == 1]].astype(float)[:, :, :2]
+    around = float(np.linalg.norm(rim[:, 0] - rim[:, 1], axis=1).sum())
+    # Of a circle 1; along the cells it was 4/π times as long around, however fine the cells.
+    assert 0.98 < around / np.sqrt(4 * np.pi * area) < 1.12
+    assert 0.4 < np.sqrt(area / np.pi) < 1.5
+
+
 def test_routes_turn_round_and_stay_on_the_ground() -> None:
     site = build_site(Recipe(side_m=(30, 30)), 2, 2)
     path = site.drive(speed=3.0, height=1.5, seconds=60.0)

@@ -6,7 +6,8 @@
     /NAME/OBJECT             Xform with a mesh of that class, or PointInstancer whose prototype is one;
                              of what moves, the Xform that does, and that below it as ``placed``
 
-Textures lie in a folder of the file's name. Transforms that are more than shift, turn and scale, which instancers have no
+Textures lie in the folder ``NAME_textures`` beside the file (``NAME`` is that of a TOML file's meshes). Transforms that are
+more than shift, turn and scale, which instancers have no
 words for, become instanceable prims. Labels are written as USD's semantics (``semantics:labels:class``) too.
 """
 
@@ -39,7 +40,7 @@ def save_usd(scene: Scene, path: Path, *, force: bool = False) -> None:
     for part in ("Gf", "Sdf", "Usd", "UsdGeom", "UsdShade", "Vt"):
         load_extra(f"pxr.{part}", extra="usd", purpose="writing USD")
     check_writable(path, force=force)
-    folder = path.with_suffix("")
+    folder = path.with_name(f"{path.stem}_textures")
     if not any(material.texture for material in scene.materials.values()):
         with whole_file(path, force=force) as temporary:
             _Writer(pxr, scene, None).export(temporary, path.suffix)
