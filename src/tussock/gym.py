@@ -103,9 +103,8 @@ class DriveEnv(gymnasium.Env[dict[str, Any], Any]):
         start, self._goal = self._places(options or {})
         chance = int(self.np_random.integers(2**63))
         self._simulation = Simulation(
-            self._stage, self._sensor, start, suite=self.settings.sensors, mount=self.settings.mount, seed=chance,
-            threads=self._threads,
-        )  # fmt: skip
+            self._stage, self._sensor, start, settings=self.settings, seed=chance, threads=self._threads
+        )
         self._estimator = Estimator(self.settings.sensors.gps, *start)
         cells = int(np.ceil(2 * (self._distance[1] + 30.0) / 0.5))
         self._map = CostMap(MapSettings(cells=cells), start[:2])

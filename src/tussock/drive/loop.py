@@ -43,7 +43,7 @@ class Driver(Protocol):
 
     def think(self, frame: Frame, readings: Readings, end: float, goal: Point) -> Thought: ...
 
-    def bumped(self, estimate: Estimate, *, ahead: bool) -> None: ...
+    def bumped(self, estimate: Estimate, *, ahead: bool, at: Sequence[Point] = ()) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,9 @@ class Drive:
         for one in goals:
             stage.check_goal(*one)
         self._mind: Driver = driver or _autonomy(stage, sensor, settings, place, goals, steps)
-        self._simulation = Simulation(
-            stage, sensor, place, suite=settings.sensors, mount=settings.mount, seed=trip.seed, threads=threads
-        )
+        self._simulation = Simulation(stage, sensor, place, settings=settings, seed=trip.seed, threads=threads)
+        if settings.refuse_shut_in:
+            stage.check_way((place[0], place[1]), goals, settings.goal_radius_m)
         self._record = _Record()
         self._next = 0
         """which goal is headed for"""
@@ -222,10 +222,10 @@ class Drive:
         return self._result(start, ended, message, seconds)
 
     def _feel(self, sensed: Sensed, thought: Thought) -> None:
-        """A bumper tells of what was run into."""
+        """A bumper tells of what was run into, and where on the body."""
         contact = sensed.driven.column("contact")[1:]
         if (contact > 0).any():
-            self._mind.bumped(thought.estimate, ahead=thought.command.speed >= 0)
+            self._mind.bumped(thought.estimate, ahead=thought.command.speed >= 0, at=sensed.driven.bumps)
 
     def _ended(self, sensed: Sensed, thought: Thought) -> tuple[str | None, str]:
         """Whether the drive is over, and what to say."""
@@ -335,5 +335,6 @@ def _autonomy(
         mount=settings.mount,
         ground=ground_source(source, sensor),
         survey=stage.site().ground if source == "survey" else None,
+        goal_radius=settings.goal_radius_m,
         steps=steps or Steps(),
     )

@@ -12,6 +12,7 @@ the sensor's packets and NMEA sentences ($GPRMC, one a fix) can be sent over UDP
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import degrees, hypot
 from typing import NamedTuple, Self
@@ -107,7 +108,7 @@ class RemoteDriver:
             )
         return Thought(DriveCommand(speed, turn), estimate, None, np.empty((0, 3), np.float32))
 
-    def bumped(self, estimate: Estimate, *, ahead: bool) -> None:
+    def bumped(self, estimate: Estimate, *, ahead: bool, at: Sequence[tuple[float, float]] = ()) -> None:
         """Counted in the state: what to do about it is the other side's affair."""
         self._state[STATE.index("bumped")] += 1
 

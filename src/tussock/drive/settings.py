@@ -11,7 +11,7 @@ max_height_m = 1.2
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -40,9 +40,13 @@ class DriveSettings(Settings):
     """where the LIDAR sits on the body, whose origin is on the ground between the wheels"""
     mount_deg: Triple = (0.0, 0.0, 0.0)
     """its roll, pitch (down positive) and yaw"""
+    scan_every: Annotated[int, Field(ge=1, le=1000)] = 1
+    """of the LIDAR's frames, the one that is looked at; the others are not simulated, and no command is given for them"""
     autonomy: AutonomySettings = AutonomySettings()
     goal_radius_m: Positive = 2.0
     """how near is there"""
+    refuse_shut_in: bool = True
+    """whether a start or a goal with obstacles all around is refused; if not, the vehicle finds out by itself"""
     time_limit_s: Positive = 600.0
     stuck_s: Positive = 30.0
     """without coming a metre further, after which the drive ends"""

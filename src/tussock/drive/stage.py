@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tussock.drive.site.pressing import Pressing, pressables
+from tussock.drive.site.reach import Reach
 from tussock.drive.site.site import Site
 from tussock.drive.vehicles.collision import touches
 from tussock.drive.vehicles.vehicle import Vehicle
@@ -56,6 +57,21 @@ class Stage:
             raise InputError.of("goal", f"must lie on the scene's ground ({where})", f"{x:g},{y:g}")
         if touches(obstacles, x, y, 0.0, side, side):
             raise InputError.of("goal", "must be free of obstacles", f"{x:g},{y:g}", "move it away from what is solid")
+
+    def check_way(self, start: tuple[float, float], goals: list[tuple[float, float]], radius: float) -> None:
+        """Refuse goals that obstacles shut off from the start: no way comes within ``radius`` [m] of them."""
+        width = self.vehicle.width_m
+        from_start = Reach(self._site, start, width)
+        for x, y in goals:
+            if from_start.within(x, y, radius):
+                continue
+            # Named is the smaller one of the two: the courtyard is not shut in by the house that stands in it.
+            inside = "goal" if Reach(self._site, (x, y), width).cells < from_start.cells else "start"
+            where = f"{x:g},{y:g}" if inside == "goal" else f"{start[0]:g},{start[1]:g}"
+            raise InputError.of(
+                inside, f"must not be shut in: obstacles all around leave no gap for a vehicle {width:g} m wide", where,
+                "move it, open a gap, or set refuse_shut_in = false to let the vehicle find out",
+            )  # fmt: skip
 
     def height(self, x: float, y: float) -> float:
         """Height of the ground [m] at a place, NaN off it."""

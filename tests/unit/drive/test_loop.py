@@ -72,11 +72,21 @@ def test_several_goals_are_headed_for_one_after_the_other(place):
 
 
 def test_a_closed_ring_has_no_way_and_the_drive_says_so():
-    result = drive_to(stage(ring=True), eye(), (12.0, -6.0), start=(-12.0, -6.0, 0.0))
+    tries = DriveSettings(refuse_shut_in=False)
+    result = drive_to(stage(ring=True), eye(), (12.0, -6.0), start=(-12.0, -6.0, 0.0), settings=tries)
     assert not result.metrics.success
     assert result.metrics.ending == Ending.NO_WAY
     assert result.metrics.message.startswith("no way from ")
     assert result.metrics.collisions == 0
+
+
+def test_a_start_or_a_goal_that_is_shut_in_is_refused():
+    ring = stage(ring=True)
+    with pytest.raises(InputError, match=r"^goal: must not be shut in.* 1\.7 m wide, got '12,-6'; move it") as caught:
+        drive_to(ring, eye(), (12.0, -6.0), start=(-12.0, -6.0, 0.0))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"^start: must not be shut in.*got '12,-6'; "):
+        drive_to(ring, eye(), [(11.0, -6.0), (-12.0, -6.0)], start=(12.0, -6.0, 0.0))
 
 
 def test_a_sensor_that_sees_nothing_ends_the_drive(place):
@@ -85,6 +95,28 @@ def test_a_sensor_that_sees_nothing_ends_the_drive(place):
     assert result.metrics.ending == Ending.BLIND
     assert "range of 1 m" in result.metrics.message
     assert result.metrics.returns == 0
+
+
+def test_every_third_frame_may_be_looked_at_alone(place):
+    steps = []
+
+    class Kept:
+        def watch(self, step):
+            steps.append(step)
+
+    settings = DriveSettings(time_limit_s=1.2, scan_every=3)
+    drive_to(place, eye(), (12.0, 5.0), start=START, settings=settings, watchers=[Kept()])
+    assert [step.sensed.frame.meta["frame"] for step in steps] == [2, 5, 8, 11]
+    assert [round(step.sensed.end, 9) for step in steps] == [0.3, 0.6, 0.9, 1.2]
+    times = steps[1].sensed.frame.time
+    assert 0.5 <= times.min() < times.max() <= 0.6
+    # Points are put where they were seen from, whatever lies between the frames: the wall stands where it does.
+    points = steps[-1].thought.points
+    wall = points[(points[:, 2] > 0.5) & (np.abs(points[:, 0]) < 2.0) & (points[:, 1] > -2.0)]
+    assert len(wall) > 100
+    assert np.median(np.abs(wall[:, 0] + 0.3)) < 0.2
+    with pytest.raises(InputError, match="scan_every"):
+        DriveSettings(scan_every=0)
 
 
 def test_the_time_limit_ends_it_and_so_does_whoever_asks(place):

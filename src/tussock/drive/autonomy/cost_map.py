@@ -3,14 +3,16 @@
     c = min(100·h/h_max, 100),   h_max = 1.5 m
 
 (the paper prints max where min is meant). Cells of 0.5 m, 400 × 400 of them; a cell keeps the highest cost that any
-point has given it; what was never seen costs nothing. Points higher than ``overhead_m`` are passed under and left out.
+point has given it; what was never seen costs nothing. From far away the ground is rarely seen, and a branch above a
+hollow passes for a bush: the first look from within ``trusted_m`` replaces what was seen from beyond. Points higher than ``overhead_m`` are passed under and left out.
 
 h is measured from the ground, which the vehicle does not know either. Three ways to have it:
 
     seen     the lowest point of the same frame within a metre or so, where it lies no higher than ground can rise from
              the wheels on, which on a slope is measured from the slope that the vehicle stands on; elsewhere the level
              of the wheels
-    wheels   the level of the wheels; all there is for a scanner of one plane
+    wheels   the plane of the wheels, its slope averaged over ``slope_s`` so that bumps do not count; all there is for a
+             scanner of one plane
     survey   a height map of the ground that somebody has made before, here the scene's own
 """
 
@@ -22,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tussock.arrays import FloatArray
 from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.site.ground import Ground, height_near
 from tussock.drive.vehicles.attitude import matrices
@@ -49,6 +52,10 @@ class MapSettings(Settings):
     """auto: seen, or wheels where all of a sensor's beams lie within ±1°"""
     ground_rise: Annotated[float, Field(ge=0.0, le=2.0)] = 0.12
     """metres a metre by which ground may rise from the wheels on, beside the slope that the vehicle stands on"""
+    trusted_m: Positive | None = 15.0
+    """a cell's first look from within this distance replaces what was seen of it from beyond; none: nothing does"""
+    slope_s: Annotated[float, Field(ge=0.0)] = 2.0
+    """over which the slope under the wheels is averaged where it is all that is known of the ground"""
     nearest_m: Annotated[float, Field(ge=0.0)] = 1.0
     """points this near to the vehicle's middle are its own and left out"""
 
@@ -70,8 +77,12 @@ class CostMap:
         """0 to 100, shape (along x, along y)"""
         self.seen: NDArray[np.bool_] = np.zeros((n, n), np.bool_)
         """whether any point fell into the cell"""
+        self._trusted: NDArray[np.bool_] = np.zeros((n, n), np.bool_)
+        """whether the cell was seen from within `MapSettings.trusted_m`"""
         coarse = int(np.ceil(n * cell / _GROUND_CELL))
         self._lowest = np.empty((coarse, coarse), np.float32)
+        self._slope: tuple[float, FloatArray] | None = None
+        """when it was last averaged [s], and the slope along x and y, metres a metre"""
 
     @property
     def cell(self) -> float:
@@ -101,14 +112,15 @@ class CostMap:
         """The map as it is now."""
         twin = CostMap.__new__(CostMap)
         twin.__dict__.update(self.__dict__)
-        twin.costs, twin.seen, twin._lowest = self.costs.copy(), self.seen.copy(), np.empty_like(self._lowest)
+        twin.costs, twin.seen, twin._trusted = self.costs.copy(), self.seen.copy(), self._trusted.copy()
+        twin._lowest = np.empty_like(self._lowest)
         return twin
 
     def block(self, x: float, y: float) -> None:
-        """Give the cell at a place [m] the highest cost, as a bumper does that has met something."""
+        """Give the cell at a place [m] the highest cost for good, as a bumper does that has met something."""
         i, j = self.index(x, y)
         if 0 <= i < len(self.costs) and 0 <= j < len(self.costs):
-            self.costs[i, j], self.seen[i, j] = 100.0, True
+            self.costs[i, j], self.seen[i, j], self._trusted[i, j] = 100.0, True, True
 
     def add(
         self, points: NDArray[np.float32], estimate: Estimate, *, ground: GroundSource = "seen",
@@ -125,10 +137,22 @@ class CostMap:
             self._lowest.fill(_NOTHING)
             _above_seen(points, _wheels_of(estimate), s.ground_rise, (self.low_x, self.low_y), self._lowest, heights)
         else:
-            heights[:] = points[:, 2]
-        grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen)
-        _add(points, heights, here, _Limits(s.max_height_m, overhead, s.nearest_m), grid)
+            slope = self._averaged_slope(estimate)
+            heights[:] = points[:, 2] - (points[:, :2] - np.array(here)) @ slope
+        grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen, self._trusted)
+        _add(points, heights, here, _Limits(s.max_height_m, overhead, s.nearest_m, s.trusted_m or 0.0), grid)
         return heights
+
+    def _averaged_slope(self, estimate: Estimate) -> FloatArray:
+        """The slope under the wheels along x and y (2,), as an exponential mean over `MapSettings.slope_s`."""
+        wheels = _wheels_of(estimate)
+        now = np.array([wheels.slope_x, wheels.slope_y])
+        if self._slope is not None:
+            time, before = self._slope
+            kept = np.exp(-max(estimate.time - time, 0.0) / self.settings.slope_s) if self.settings.slope_s > 0 else 0.0
+            now = kept * before + (1 - kept) * now
+        self._slope = (estimate.time, now)
+        return now
 
 
 def ground_source(chosen: GroundSource, sensor: Sensor) -> GroundSource:
@@ -190,32 +214,36 @@ class _Grid(NamedTuple):
     cell: float
     costs: Any
     seen: Any
+    trusted: Any
 
 
 class _Limits(NamedTuple):
-    """[m]"""
-
     top: float
-    """height of the highest cost"""
+    """[m] height of the highest cost"""
     overhead: float
-    """what is higher is driven under"""
+    """[m] what is higher is driven under"""
     nearest: float
-    """what is nearer is the vehicle itself"""
+    """[m] what is nearer is the vehicle itself"""
+    trusted: float
+    """[m] within which a look replaces what was seen from beyond"""
 
 
 @kernel
 def _add(points: Any, heights: Any, here: Any, limits: _Limits, grid: _Grid) -> None:
-    top, overhead, nearest = limits
-    low_x, low_y, cell, costs, seen = grid
+    top, overhead, nearest, near = limits
+    low_x, low_y, cell, costs, seen, trusted = grid
     n = len(costs)
     for k in range(len(points)):
         x, y = points[k, 0], points[k, 1]
         i, j = int(np.floor((x - low_x) / cell)), int(np.floor((y - low_y) / cell))
-        if not (0 <= i < n and 0 <= j < n) or (x - here[0]) ** 2 + (y - here[1]) ** 2 < nearest * nearest:
+        away = np.float32(np.sqrt((x - here[0]) ** 2 + (y - here[1]) ** 2))
+        if not (0 <= i < n and 0 <= j < n) or away < nearest:
             continue
         seen[i, j] = True
         h = heights[k]
         if h <= overhead:
             cost = np.float32(min(100.0 * max(h, 0.0) / top, 100.0))
-            if cost > costs[i, j]:
+            replaced = away < near and not trusted[i, j]
+            if cost > costs[i, j] or replaced:
                 costs[i, j] = cost
+            trusted[i, j] |= replaced

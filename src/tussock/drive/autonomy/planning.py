@@ -1,9 +1,11 @@
 """From a cost map to a path: obstacles grown by the vehicle's width, then A*.
 
 A cell with at least ``lethal`` cost is an obstacle. Cells nearer to one than half the vehicle's width and a margin are
-blocked, except those that the vehicle itself stands on; where that leaves no way, one without the margin is looked for. From there on it gets cheaper over ``respect_m``, so that the way
-keeps off corners where there is room and still goes through a gap where there is none. A cell of cost c then costs
-1 + weight·c/100 a cell's length.
+blocked, except those that the vehicle itself stands on; where that leaves no way, one without the margin is looked for.
+From there on it gets cheaper over ``respect_m``, so that the way keeps off corners where there is room and still goes
+through a gap where there is none. Below that a cell costs what the costliest within half the width does, because all of
+the body goes there: 1 + weight·c/100 a cell's length. Where the goal itself is blocked, the way leads to the free cell
+nearest to it that still counts as there.
 """
 
 from __future__ import annotations
@@ -43,21 +45,22 @@ def distances(costs: NDArray[np.float32], lethal: float, reach: float) -> NDArra
 
 
 def plan(
-    cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float
-) -> NDArray[np.float64] | None:
-    """A path (k, 2) [m] from where the vehicle is to the goal, None where there is no way."""
-    path = _plan(cost_map, start, goal, settings, half_width, half_width + settings.margin_m)
+    cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float,
+    near: float = 0.0,
+) -> NDArray[np.float64] | None:  # fmt: skip
+    """A path (k, 2) [m] from where the vehicle is to the goal or as ``near`` [m] to it, None where there is no way."""
+    path = _plan(cost_map, (start, goal), settings, half_width, half_width + settings.margin_m, near)
     if path is None and settings.margin_m > 0:
-        path = _plan(cost_map, start, goal, settings, half_width, half_width)
+        path = _plan(cost_map, (start, goal), settings, half_width, half_width, near)
     return path
 
 
 def _plan(
-    cost_map: CostMap, start: tuple[float, float], goal: tuple[float, float], settings: PlanSettings, half_width: float,
-    kept_m: float,
+    cost_map: CostMap, ends: tuple[tuple[float, float], tuple[float, float]], settings: PlanSettings, half_width: float,
+    kept_m: float, near: float,
 ) -> NDArray[np.float64] | None:  # fmt: skip
     """The path that keeps ``kept_m`` from obstacles."""
-    cell = cost_map.cell
+    cell, (start, goal) = cost_map.cell, ends
     least, soft = kept_m / cell, settings.respect_m / cell
     far = distances(cost_map.costs, settings.lethal, least + soft)
     blocked = far <= least
@@ -69,17 +72,35 @@ def _plan(
     # Obstacles are inflated by the vehicle's half width; cells that the vehicle itself stands on block only if they are
     # lethal themselves.
     reach = int(np.ceil(half_width / cell)) + 1
-    near = np.s_[max(first[0] - reach, 0) : first[0] + reach + 1, max(first[1] - reach, 0) : first[1] + reach + 1]
-    blocked[near] &= cost_map.costs[near] >= settings.lethal
+    under = np.s_[max(first[0] - reach, 0) : first[0] + reach + 1, max(first[1] - reach, 0) : first[1] + reach + 1]
+    blocked[under] &= cost_map.costs[under] >= settings.lethal
     blocked[first] = False
+    end = _nearest_free(blocked, last, near / cell)
+    if end is None:
+        return None
     near_obstacles = np.clip(1 - (far - least) / soft, 0, 1) if soft > 0 else 0.0
-    weights = np.maximum(cost_map.costs / 100.0, near_obstacles).astype(np.float64)
-    cells, _ = astar(1.0 + settings.weight * weights, blocked, first, last)  # type: ignore[arg-type]
+    grown = np.empty_like(cost_map.costs)
+    _grow(cost_map.costs, half_width / cell, grown)
+    weights = np.maximum(grown / 100.0, near_obstacles).astype(np.float64)
+    cells, _ = astar(1.0 + settings.weight * weights, blocked, first, end)  # type: ignore[arg-type]
     if cells is None:
         return None
     path = np.stack(cost_map.middle(cells[:, 0], cells[:, 1]), 1)
-    path[-1] = goal
+    if end == last:
+        path[-1] = goal
     return path
+
+
+def _nearest_free(blocked: NDArray[np.bool_], cell: tuple[int, ...], within: float) -> tuple[int, ...] | None:
+    """The free cell nearest to one, itself if it is free; None where none lies within so many cells."""
+    if not blocked[cell]:
+        return cell
+    i, j = np.nonzero(~blocked)
+    away = (i - cell[0]) ** 2 + (j - cell[1]) ** 2
+    if not len(away) or away.min() > within**2:
+        return None
+    k = int(away.argmin())
+    return int(i[k]), int(j[k])
 
 
 @kernel
@@ -94,3 +115,18 @@ def _measure(costs: Any, lethal: float, radius: float, far: Any) -> None:
                         away = np.sqrt(np.float32((a - i) ** 2 + (b - j) ** 2))
                         if away <= radius and away < far[a, b]:
                             far[a, b] = away
+
+
+@kernel
+def _grow(costs: Any, radius: float, grown: Any) -> None:
+    """The highest cost within ``radius`` cells of each."""
+    n, m = costs.shape
+    reach = int(radius)
+    grown[:] = costs
+    for a in range(-reach, reach + 1):
+        for b in range(-reach, reach + 1):
+            if 0 < a * a + b * b <= radius * radius:
+                for i in range(max(-a, 0), min(n - a, n)):
+                    for j in range(max(-b, 0), min(m - b, m)):
+                        if costs[i + a, j + b] > grown[i, j]:
+                            grown[i, j] = costs[i + a, j + b]

@@ -10,7 +10,7 @@ Every step is a function that can be replaced by one's own:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,13 +33,15 @@ from tussock.settings import Settings
 __all__ = ["Autonomy", "AutonomySettings", "Steps", "Thought"]
 
 Point = tuple[float, float]
+_WITHIN = 0.75
+"""of a goal's radius, where a path may end whose goal itself is blocked on the map"""
 
 
 class AutonomySettings(Settings):
     map: MapSettings = MapSettings()
     plan: PlanSettings = PlanSettings()
     follow: FollowSettings = FollowSettings()
-    back_off_s: float = 1.5
+    back_off_s: float = 2.5
     """how long the vehicle reverses after it has run into something"""
 
 
@@ -81,6 +83,8 @@ class Autonomy:
     """``T_body_sensor``"""
     ground: GroundSource = "seen"
     survey: Ground | None = None
+    goal_radius: float = 0.0
+    """[m] how near to a goal is there"""
     steps: Steps = field(default_factory=Steps)
     path: FloatArray | None = None
     plans: int = 0
@@ -108,13 +112,18 @@ class Autonomy:
             command = follow(self.path, estimate, self.vehicle, self.settings.follow, ahead)
         return Thought(command, estimate, self.path, points, replanned)
 
-    def bumped(self, estimate: Estimate, *, ahead: bool) -> None:
-        """The bumper was touched: what stands there is marked, and the vehicle backs off and plans anew."""
-        way = 1.0 if ahead else -1.0
+    def bumped(self, estimate: Estimate, *, ahead: bool, at: Sequence[Point] = ()) -> None:
+        """The bumper was touched: what stands there is marked, and the vehicle backs off and plans anew.
+
+        ``at`` is where on the body, ahead and to the left of its middle [m]; empty: all of its end is taken for touched.
+        """
+        touched = list(at)
+        if not touched:
+            reach = (1.0 if ahead else -1.0) * (0.5 * self.vehicle.length_m + 0.5 * self.cost_map.cell)
+            touched = [(reach, beside * self.vehicle.width_m) for beside in np.linspace(-0.5, 0.5, 5)]
         c, s = np.cos(estimate.yaw), np.sin(estimate.yaw)
-        reach = way * (0.5 * self.vehicle.length_m + 0.5 * self.cost_map.cell)
-        for beside in np.linspace(-0.5, 0.5, 5) * self.vehicle.width_m:
-            self.cost_map.block(estimate.x + reach * c - beside * s, estimate.y + reach * s + beside * c)
+        for along, beside in touched:
+            self.cost_map.block(estimate.x + along * c - beside * s, estimate.y + along * s + beside * c)
         self._planned_at = -np.inf
         if ahead:
             self._back_until = estimate.time + self.settings.back_off_s
@@ -129,7 +138,8 @@ class Autonomy:
             if self.path is not None and (np.ndim(self.path) != 2 or np.shape(self.path)[1] != 2 or not len(self.path)):
                 raise InputError.of("plan", "must return a path (k, 2) [m] or None", np.shape(self.path))
         else:
-            self.path = plan(self.cost_map, here, goal, self.settings.plan, 0.5 * self.vehicle.width_m)
+            near = _WITHIN * self.goal_radius
+            self.path = plan(self.cost_map, here, goal, self.settings.plan, 0.5 * self.vehicle.width_m, near)
         self._planned_at, self._planned_for = estimate.time, goal
         self.plans += 1
         return True

@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from tussock.arrays import FloatArray
+from tussock.drive.site.ground import heights_at
 from tussock.drive.site.movers import rectangle
 from tussock.drive.site.site import Site
 from tussock.drive.vehicles.attitude import matrices, quaternions, times
-from tussock.drive.vehicles.collision import clearance, touches
-from tussock.drive.vehicles.motion import COLUMNS, CONTACT_SOLID, Around, Motion, advance
+from tussock.drive.vehicles.collision import clearance, nearest_taken, touches
+from tussock.drive.vehicles.motion import COLUMNS, CONTACT_EDGE, CONTACT_SOLID, Around, Motion, advance
 from tussock.drive.vehicles.vehicle import Vehicle
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
@@ -22,6 +23,8 @@ __all__ = ["NEAR", "Driven", "VehicleBody"]
 NEAR = 5.0
 """[m] within which the nearest obstacle is looked for"""
 _STEP = 0.01  # [s] at most, of the vehicle's own motion
+_TOUCHED = 0.3  # [m] from the side of a body that has stopped before it touched
+_EDGE = 0.4  # [m] from a wheel, within which the ground's edge is taken for met
 _AGAIN = 0.5  # [s] without contact after which another one counts as new
 
 
@@ -35,6 +38,8 @@ class Driven:
     """`tussock.drive.vehicles.motion.COLUMNS` at those times, shape (n + 1, columns)"""
     nearest: float
     """[m] to the nearest obstacle at the end, infinite where none is within `NEAR`"""
+    bumps: tuple[tuple[float, float], ...] = ()
+    """[m] where the body met something that stands or the ground's edge, ahead of and to the left of its middle"""
 
     def column(self, name: str) -> FloatArray:
         return self.rows[:, COLUMNS.index(name)]
@@ -114,8 +119,26 @@ class VehicleBody:
         self._count(moments[1:], rows[1:, 13])
         self._row = rows[-1].copy()
         m = self.motion
-        near = clearance(site.obstacles, m.x, m.y, m.yaw, self.vehicle.length_m, self.vehicle.width_m, NEAR)
-        return Driven(moments, rows, min(float(near), site.movers.distance(self.time, self.outline)))
+        size = (self.vehicle.length_m, self.vehicle.width_m)
+        near = clearance(site.obstacles, m.x, m.y, m.yaw, *size, NEAR)
+        bumps = self._bumps(rows[1:, 13])
+        return Driven(moments, rows, min(float(near), site.movers.distance(self.time, self.outline)), bumps)
+
+    def _bumps(self, contacts: FloatArray) -> tuple[tuple[float, float], ...]:
+        """Where on the body contacts (n,) were, judged from where it stopped."""
+        m, v = self.motion, self.vehicle
+        found = []
+        if (contacts == CONTACT_SOLID).any():
+            one = nearest_taken(self.site.obstacles, (m.x, m.y, m.yaw), (v.length_m, v.width_m), _TOUCHED)
+            found += [one] if one else []
+        if (contacts == CONTACT_EDGE).any():
+            # The wheels that have no ground a little further out.
+            corners = [(a, b) for a in (0.5, -0.5) for b in (0.5, -0.5)]
+            outer = np.array([(a * (v.wheelbase_m + 2 * _EDGE), b * (v.track_m + 2 * _EDGE)) for a, b in corners])
+            c, s = np.cos(m.yaw), np.sin(m.yaw)
+            off = np.isnan(heights_at(self.site.ground, *(np.array([[c, -s], [s, c]]) @ outer.T + [[m.x], [m.y]])))
+            found += [(float(a), float(b)) for a, b in outer[off]]
+        return tuple(found)
 
     def _stop_before_movers(self, before: Motion, rows: FloatArray) -> None:
         """What moves is looked at once a command: a vehicle that would touch it stays where it was."""

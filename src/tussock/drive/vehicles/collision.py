@@ -8,7 +8,7 @@ import numpy as np
 
 from tussock.kernels import kernel
 
-__all__ = ["clearance", "touches"]
+__all__ = ["clearance", "nearest_taken", "touches"]
 
 
 @kernel
@@ -21,6 +21,28 @@ def touches(obstacles: Any, x: float, y: float, yaw: float, length: float, width
 def clearance(obstacles: Any, x: float, y: float, yaw: float, length: float, width: float, reach: float) -> float:
     """[m] from a rectangle's side to the nearest taken cell's middle, infinite where none is within ``reach``."""
     return _nearest(obstacles, x, y, yaw, length, width, reach)
+
+
+def nearest_taken(
+    obstacles: Any, place: tuple[float, float, float], size: tuple[float, float], reach: float
+) -> tuple[float, float] | None:
+    """Where the taken cell nearest to a rectangle's side lies, ahead of and to the left of its middle [m].
+
+    ``place`` is its middle and heading (x, y, yaw), ``size`` its length and width; None where none is within ``reach``.
+    """
+    (x, y, yaw), (length, width), cell = place, size, obstacles.cell
+    half = 0.5 * np.hypot(length, width) + reach
+    low_i, low_j = (max(int((v - half - low) / cell), 0) for v, low in ((x, obstacles.low_x), (y, obstacles.low_y)))
+    high_i, high_j = (int((v + half - low) / cell) + 2 for v, low in ((x, obstacles.low_x), (y, obstacles.low_y)))
+    i, j = np.nonzero(obstacles.taken[low_i : max(high_i, 0), low_j : max(high_j, 0)])
+    dx = obstacles.low_x + (low_i + i + 0.5) * cell - x
+    dy = obstacles.low_y + (low_j + j + 0.5) * cell - y
+    ahead, left = np.cos(yaw) * dx + np.sin(yaw) * dy, np.cos(yaw) * dy - np.sin(yaw) * dx
+    away = np.hypot(np.maximum(np.abs(ahead) - 0.5 * length, 0), np.maximum(np.abs(left) - 0.5 * width, 0))
+    if not len(away) or away.min() > reach:
+        return None
+    k = int(away.argmin())
+    return float(ahead[k]), float(left[k])
 
 
 @kernel

@@ -123,7 +123,7 @@ def _sensors(trial: Trial) -> dict[str, Sensor]:
 def _run(trial: Trial) -> Outcome:
     trial.doing("growing the courtyard")
     settings = DriveSettings(time_limit_s=QUICK if trial.quick else SECONDS).changed(
-        **{"autonomy.map.overhead_m": None}
+        **{"autonomy.map.overhead_m": None, "autonomy.map.trusted_m": None}
     )
     scene = ready_scene("courtyard", seed=trial.seed, relief=0.0)
     stage = Stage(scene, settings.vehicle)

@@ -24,7 +24,7 @@ def random_points(count=20_000, seed=0):
 
 def test_a_cell_keeps_the_highest_cost_of_its_points():
     points = random_points()
-    settings = MapSettings(overhead_m=None, nearest_m=0.0)
+    settings = MapSettings(overhead_m=None, nearest_m=0.0, trusted_m=None)
     cost_map = CostMap(settings, (0.0, 0.0))
     for part in np.array_split(points, 5):
         cost_map.add(part, HERE, ground="wheels")
@@ -44,6 +44,31 @@ def test_what_hangs_overhead_is_passed_under_and_the_vehicle_does_not_see_itself
     assert cost_map.seen[cost_map.index(10.2, 0.2)]
     assert cost_map.costs[cost_map.index(12.2, 0.2)] == 100
     assert cost_map.costs[cost_map.index(0.5, 0.2)] == 0
+
+
+def test_what_was_seen_from_far_is_replaced_by_the_first_look_from_near():
+    branch, floor = np.array([[40.2, 0.2, 1.4]], np.float32), np.array([[40.2, 0.2, 0.1]], np.float32)
+    cell = (280, 200)
+
+    def after(*looks, **settings):
+        cost_map = CostMap(MapSettings(**settings), (0.0, 0.0))
+        for x, points in looks:
+            cost_map.add(points, HERE._replace(x=x), ground="wheels")
+        assert cost_map.index(40.2, 0.2) == cell
+        return cost_map.costs[cell]
+
+    high, low = 100 * 1.4 / 1.5, 100 * 0.1 / 1.5
+    assert after((0.0, branch), (20.0, floor)) == pytest.approx(high)  # both from beyond 15 m
+    assert after((0.0, branch), (26.0, floor)) == pytest.approx(low)
+    assert after((0.0, branch), (26.0, floor), trusted_m=None) == pytest.approx(high)
+    # What is there in the same look stays, and what was seen from near is never forgotten.
+    assert after((0.0, branch), (26.0, np.concatenate([floor, branch]))) == pytest.approx(high)
+    assert after((0.0, branch), (26.0, np.concatenate([branch, floor]))) == pytest.approx(high)
+    assert after((0.0, branch), (26.0, branch), (36.0, floor)) == pytest.approx(high)
+    met = CostMap(MapSettings(), (0.0, 0.0))
+    met.block(40.2, 0.2)
+    met.add(floor, HERE._replace(x=38.0), ground="wheels")
+    assert met.costs[cell] == 100  # a bumper does not err
 
 
 def hill(x, y):
@@ -69,6 +94,33 @@ def test_heights_are_above_the_ground_that_was_seen():
     np.testing.assert_allclose(exact[:-50], 0.0, atol=1e-4)
 
 
+def leaning_on(slope, yaw):
+    """The estimate of a vehicle that stands on a slope (along x, along y)."""
+    up = np.array([-slope[0], -slope[1], 1.0]) / np.sqrt(1 + slope[0] ** 2 + slope[1] ** 2)
+    ahead, left = (np.cos(yaw), np.sin(yaw), 0.0), (-np.sin(yaw), np.cos(yaw), 0.0)
+    # The body's z axis is Rz·Ry(pitch)·Rx(roll)·z: its part to the left is −sin(roll).
+    return HERE._replace(yaw=yaw, pitch=np.arctan2(up @ ahead, up[2]), roll=-np.arcsin(up @ left))
+
+
+@pytest.mark.parametrize("yaw", [0.0, 1.0, -2.5])
+@pytest.mark.parametrize("slope", [(0.1, 0.0), (-0.08, 0.12)])
+def test_on_a_slope_one_plane_of_a_scanner_is_as_high_above_the_ground_as_the_scanner(yaw, slope):
+    rng = np.random.default_rng(4)
+    trunks = rng.uniform(-40, 40, (200, 2))
+    # The plane of the scanner leans as the vehicle does, 2 m above the slope.
+    seen = np.column_stack([trunks, trunks @ slope + 2.0]).astype(np.float32)
+    leaning = leaning_on(slope, yaw)
+    cost_map = CostMap(MapSettings(nearest_m=0.0), (0.0, 0.0))
+    np.testing.assert_allclose(cost_map.add(seen, leaning, ground="wheels"), 2.0, atol=1e-4)
+    i, j = cost_map.index(*trunks.T)
+    assert (cost_map.costs[i, j] == 100).all()  # uphill as well as downhill
+    # A bump of a tenth of a second changes next to nothing of what is taken for the slope.
+    level = HERE._replace(time=leaning.time + 0.1)
+    after = cost_map.add(seen, level, ground="wheels")
+    left = 1 - np.exp(-0.1 / 2.0)
+    np.testing.assert_allclose(after, 2.0 + left * (trunks @ slope), atol=1e-3)
+
+
 @pytest.mark.parametrize("yaw", [0.0, 1.0, -2.5])
 def test_a_vehicle_on_a_steep_slope_takes_the_hill_for_ground_and_posts_for_posts(yaw):
     slope = (0.2, -0.1)  # 12.6°, steeper than ground may rise before a vehicle that stands level
@@ -77,12 +129,7 @@ def test_a_vehicle_on_a_steep_slope_takes_the_hill_for_ground_and_posts_for_post
     points = np.concatenate([
         np.column_stack([ground, ground @ slope]), np.column_stack([posts, posts @ slope + 1.2]),
     ]).astype(np.float32)  # fmt: skip
-    up = np.array([-slope[0], -slope[1], 1.0]) / np.sqrt(1 + slope[0] ** 2 + slope[1] ** 2)
-    ahead, left = (np.cos(yaw), np.sin(yaw), 0.0), (-np.sin(yaw), np.cos(yaw), 0.0)
-    # The body's z axis is Rz·Ry(pitch)·Rx(roll)·z: its part to the left is −sin(roll).
-    roll = -np.arcsin(up @ left)
-    pitch = np.arctan2(up @ ahead, up[2])
-    leaning = HERE._replace(yaw=yaw, pitch=pitch, roll=roll)
+    leaning = leaning_on(slope, yaw)
     heights = CostMap(MapSettings(), (0.0, 0.0)).add(points, leaning, ground="seen")
     # The lowest ground within two metres lies up to 0.6 m lower on this slope.
     assert heights[:-50].max() < 0.6

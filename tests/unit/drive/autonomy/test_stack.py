@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.ndimage import maximum_filter
 
 from tussock.drive.autonomy.cost_map import CostMap, MapSettings
-from tussock.drive.autonomy.estimate import Estimate
+from tussock.drive.autonomy.estimate import Estimate, Estimator
 from tussock.drive.autonomy.following import DriveCommand, FollowSettings, follow
-from tussock.drive.autonomy.planning import PlanSettings, distances, plan
+from tussock.drive.autonomy.planning import PlanSettings, _grow, distances, plan
+from tussock.drive.autonomy.stack import Autonomy, AutonomySettings
+from tussock.drive.settings import DriveSettings
 from tussock.drive.vehicles.vehicle import load_vehicle
+from tussock.poses import Pose
 
 VEHICLE = load_vehicle("skid-steer")
 
@@ -52,6 +56,51 @@ def test_a_gap_without_room_for_the_margin_is_gone_through_where_there_is_no_oth
     assert path[:, 1].min() < -15.0
     cost_map.costs[50], cost_map.costs[50, 49:51] = 100, 0  # 1 m: too narrow for the vehicle itself
     assert plan(cost_map, (-15.0, 10.0), (15.0, 10.0), PlanSettings(), 0.85) is None
+
+
+def test_the_whole_body_keeps_off_a_post_that_is_no_obstacle_yet():
+    cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
+    cost_map.costs[50, 50] = 73  # a post of 1.1 m, on the straight way
+    path = plan(cost_map, (-15.0, 0.25), (15.0, 0.25), PlanSettings(), 0.85)
+    assert np.hypot(path[:, 0] - 0.25, path[:, 1] - 0.25).min() > 0.85
+    thin = plan(cost_map, (-15.0, 0.25), (15.0, 0.25), PlanSettings(), 0.2)
+    assert np.hypot(thin[:, 0] - 0.25, thin[:, 1] - 0.25).min() < 0.85
+
+
+def test_costs_grow_to_the_highest_within_a_radius():
+    rng = np.random.default_rng(5)
+    costs = (100 * rng.random((30, 40))).astype(np.float32)
+    i, j = np.indices((5, 5)) - 2
+    for radius in (0.5, 1.0, 1.7, 2.0):
+        grown = np.empty_like(costs)
+        _grow(costs, radius, grown)
+        disc = i**2 + j**2 <= radius**2
+        np.testing.assert_array_equal(grown, maximum_filter(costs, footprint=disc, mode="constant", cval=0.0))
+
+
+def test_a_blocked_goal_is_come_as_near_to_as_counts():
+    cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
+    cost_map.costs[70, 50] = 100  # one stray cell beside the goal
+    goal = (10.0, 0.6)
+    assert plan(cost_map, (-15.0, 0.25), goal, PlanSettings(), 0.85) is None
+    path = plan(cost_map, (-15.0, 0.25), goal, PlanSettings(), 0.85, 1.5)
+    assert 0.0 < np.hypot(*(path[-1] - goal)) <= 1.5
+    cost_map.costs[:] = 0
+    path = plan(cost_map, (-15.0, 0.25), goal, PlanSettings(), 0.85, 1.5)
+    np.testing.assert_array_equal(path[-1], goal)
+
+
+@pytest.mark.parametrize("bumps", [(), ((1.55, 0.8),), ((0.2, -0.9), (1.5, 3.0))])
+def test_what_the_bumper_met_is_marked_where_it_was_met(bumps):
+    cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
+    mind = Autonomy(VEHICLE, AutonomySettings(), cost_map, Estimator(DriveSettings().sensors.gps, 0, 0, 0), Pose.at())
+    mind.bumped(at(3.0, 2.0, np.pi / 2), ahead=True, at=bumps)
+    marked = np.argwhere(cost_map.costs == 100)
+    if not bumps:
+        assert len(marked) >= 4
+    else:
+        expected = [cost_map.index(3.0 - left, 2.0 + ahead) for ahead, left in bumps]  # it looks along y
+        assert sorted(map(tuple, marked.tolist())) == sorted((int(i), int(j)) for i, j in expected)
 
 
 def test_there_is_no_plan_through_a_closed_wall_or_off_the_map():
