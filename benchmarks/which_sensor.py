@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +140,10 @@ def table(found: list[dict[str, Any]]) -> None:
     whole = {row["world"] for row in found if sum(r["world"] == row["world"] for r in found) == each} - refused
     print(f"{len(whole)} worlds; {len(refused)} more whose start or goal is not free\n")
     print(
-        "| sensor | air | reached the goal | of 100 (95 %) | time [s] | collisions a drive | work against plants [kJ] |"
+        "| sensor | air | reached the goal | of 100 (95 %) | time [s] | collisions a drive | work against plants [kJ] "
+        "| ended otherwise |"
     )
-    print("|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|")
     for name in SENSORS:
         for air in AIR:
             mine = [row for row in found if row["world"] in whole and row["sensor"] == name and row["air"] == air]
@@ -151,15 +153,18 @@ def table(found: list[dict[str, Any]]) -> None:
             took = f"{np.median([row['time_s'] for row in there]):.0f}" if there else "–"
             low, high = (100 * share for share in interval(len(there), len(mine)))
             hits, work = (np.mean([row[key] for row in mine]) for key in ("collisions", "plant_work_j"))
+            others = Counter(row["ending"] for row in mine if not row["success"])
             print(
-                f"| {name} | {air} | {len(there)} of {len(mine)} | {low:.0f}–{high:.0f} | {took} | {hits:.1f} | {work / 1e3:.1f} |"
+                f"| {name} | {air} | {len(there)} of {len(mine)} | {low:.0f}–{high:.0f} | {took} | {hits:.1f} "
+                f"| {work / 1e3:.1f} | {', '.join(f'{n} {word}' for word, n in others.most_common())} |"
             )
 
 
 def main() -> None:
     first, *rest = sys.argv[1:]
     if first == "table":
-        table([row for file in rest for row in rows(Path(file))])
+        # A drive that two files have is the same one.
+        table(list({(row["world"], row["sensor"], row["air"]): row for file in rest for row in rows(Path(file))}.values()))
     else:
         low, high = rest[0].split(":") if rest else (0, 20)
         run(Path(first), range(int(low), int(high)))

@@ -68,7 +68,12 @@ def test_no_way_is_said_and_the_log_is_whole(tussock, tmp_path):
     pytest.importorskip("mcap", reason="reading the log needs mcap: pip install 'tussock[ros]'")
     from mcap.reader import make_reader
 
-    status, out, _ = tussock("drive", "ring.toml", "--from=-10,8", "--to", "10,8", "--out", "out", *QUICK)
+    words = ("drive", "ring.toml", "--from=-10,8", "--to", "10,8", "--out", "out", *QUICK)
+    status, _, err = tussock(*words)
+    assert status == 2
+    assert "goal: must not be shut in" in err
+    assert not (tmp_path / "out").exists()
+    status, out, _ = tussock(*words, "--set", "refuse_shut_in=false")
     assert status == 1
     assert out.startswith("no way from ")
     with (tmp_path / "out" / "drive.mcap").open("rb") as file:

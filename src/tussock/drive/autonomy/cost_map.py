@@ -4,7 +4,8 @@
 
 (the paper prints max where min is meant). Cells of 0.5 m, 400 × 400 of them; a cell keeps the highest cost that any
 point has given it; what was never seen costs nothing. From far away the ground is rarely seen, and a branch above a
-hollow passes for a bush: the first look from within ``trusted_m`` replaces what was seen from beyond. Points higher than ``overhead_m`` are passed under and left out.
+hollow passes for a bush: the first look from within ``trusted_m`` replaces what was seen from beyond, and until then
+it is no reason to turn around (`CostMap.trusted_costs`). Points higher than ``overhead_m`` are passed under and left out.
 
 h is measured from the ground, which the vehicle does not know either. Three ways to have it:
 
@@ -38,6 +39,7 @@ __all__ = ["CostMap", "GroundSource", "MapSettings", "height_cost"]
 GroundSource = Literal["auto", "seen", "wheels", "survey"]
 _NOTHING = np.float32(1e9)
 _GROUND_CELL = 1.0
+_UNSEEN, _DOUBTED, _TRUSTED = 0, 1, 2
 
 
 class MapSettings(Settings):
@@ -77,8 +79,8 @@ class CostMap:
         """0 to 100, shape (along x, along y)"""
         self.seen: NDArray[np.bool_] = np.zeros((n, n), np.bool_)
         """whether any point fell into the cell"""
-        self._trusted: NDArray[np.bool_] = np.zeros((n, n), np.bool_)
-        """whether the cell was seen from within `MapSettings.trusted_m`"""
+        self._trust: NDArray[np.uint8] = np.full((n, n), _UNSEEN, np.uint8)
+        """whether the cell was seen from beyond `MapSettings.trusted_m` alone (`_DOUBTED`) or from within (`_TRUSTED`)"""
         coarse = int(np.ceil(n * cell / _GROUND_CELL))
         self._lowest = np.empty((coarse, coarse), np.float32)
         self._slope: tuple[float, FloatArray] | None = None
@@ -108,11 +110,17 @@ class CostMap:
     def holds(self, x: float, y: float) -> bool:
         return bool(self.low_x <= x < self.high[0] and self.low_y <= y < self.high[1])
 
+    def trusted_costs(self, lethal: float) -> NDArray[np.float32]:
+        """The costs, but what was seen from beyond `MapSettings.trusted_m` alone stays below ``lethal``."""
+        if self.settings.trusted_m is None:
+            return self.costs
+        return np.where(self._trust == _DOUBTED, np.minimum(self.costs, np.float32(0.99 * lethal)), self.costs)
+
     def copy(self) -> CostMap:
         """The map as it is now."""
         twin = CostMap.__new__(CostMap)
         twin.__dict__.update(self.__dict__)
-        twin.costs, twin.seen, twin._trusted = self.costs.copy(), self.seen.copy(), self._trusted.copy()
+        twin.costs, twin.seen, twin._trust = self.costs.copy(), self.seen.copy(), self._trust.copy()
         twin._lowest = np.empty_like(self._lowest)
         return twin
 
@@ -120,7 +128,7 @@ class CostMap:
         """Give the cell at a place [m] the highest cost for good, as a bumper does that has met something."""
         i, j = self.index(x, y)
         if 0 <= i < len(self.costs) and 0 <= j < len(self.costs):
-            self.costs[i, j], self.seen[i, j], self._trusted[i, j] = 100.0, True, True
+            self.costs[i, j], self.seen[i, j], self._trust[i, j] = 100.0, True, _TRUSTED
 
     def add(
         self, points: NDArray[np.float32], estimate: Estimate, *, ground: GroundSource = "seen",
@@ -139,7 +147,7 @@ class CostMap:
         else:
             slope = self._averaged_slope(estimate)
             heights[:] = points[:, 2] - (points[:, :2] - np.array(here)) @ slope
-        grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen, self._trusted)
+        grid = _Grid(self.low_x, self.low_y, self.cell, self.costs, self.seen, self._trust)
         _add(points, heights, here, _Limits(s.max_height_m, overhead, s.nearest_m, s.trusted_m or 0.0), grid)
         return heights
 
@@ -214,7 +222,7 @@ class _Grid(NamedTuple):
     cell: float
     costs: Any
     seen: Any
-    trusted: Any
+    trust: Any
 
 
 class _Limits(NamedTuple):
@@ -231,7 +239,7 @@ class _Limits(NamedTuple):
 @kernel
 def _add(points: Any, heights: Any, here: Any, limits: _Limits, grid: _Grid) -> None:
     top, overhead, nearest, near = limits
-    low_x, low_y, cell, costs, seen, trusted = grid
+    low_x, low_y, cell, costs, seen, trust = grid
     n = len(costs)
     for k in range(len(points)):
         x, y = points[k, 0], points[k, 1]
@@ -243,7 +251,7 @@ def _add(points: Any, heights: Any, here: Any, limits: _Limits, grid: _Grid) -> 
         h = heights[k]
         if h <= overhead:
             cost = np.float32(min(100.0 * max(h, 0.0) / top, 100.0))
-            replaced = away < near and not trusted[i, j]
-            if cost > costs[i, j] or replaced:
+            if cost > costs[i, j] or (away < near and trust[i, j] == _DOUBTED):
                 costs[i, j] = cost
-            trusted[i, j] |= replaced
+            if trust[i, j] != _TRUSTED:
+                trust[i, j] = _TRUSTED if away < near else _DOUBTED

@@ -1,6 +1,7 @@
 """From a cost map to a path: obstacles grown by the vehicle's width, then A*.
 
-A cell with at least ``lethal`` cost is an obstacle. Cells nearer to one than half the vehicle's width and a margin are
+A cell with at least ``lethal`` cost is an obstacle, once it was seen from near enough to be trusted; before that it is
+costly. Cells nearer to one than half the vehicle's width and a margin are
 blocked, except those that the vehicle itself stands on; where that leaves no way, one without the margin is looked for.
 From there on it gets cheaper over ``respect_m``, so that the way keeps off corners where there is room and still goes
 through a gap where there is none. Below that a cell costs what the costliest within half the width does, because all of
@@ -61,8 +62,9 @@ def _plan(
 ) -> NDArray[np.float64] | None:  # fmt: skip
     """The path that keeps ``kept_m`` from obstacles."""
     cell, (start, goal) = cost_map.cell, ends
+    costs = cost_map.trusted_costs(settings.lethal)
     least, soft = kept_m / cell, settings.respect_m / cell
-    far = distances(cost_map.costs, settings.lethal, least + soft)
+    far = distances(costs, settings.lethal, least + soft)
     blocked = far <= least
     first = tuple(int(k) for k in cost_map.index(*start))
     last = tuple(int(k) for k in cost_map.index(*goal))
@@ -73,14 +75,14 @@ def _plan(
     # lethal themselves.
     reach = int(np.ceil(half_width / cell)) + 1
     under = np.s_[max(first[0] - reach, 0) : first[0] + reach + 1, max(first[1] - reach, 0) : first[1] + reach + 1]
-    blocked[under] &= cost_map.costs[under] >= settings.lethal
+    blocked[under] &= costs[under] >= settings.lethal
     blocked[first] = False
     end = _nearest_free(blocked, last, near / cell)
     if end is None:
         return None
     near_obstacles = np.clip(1 - (far - least) / soft, 0, 1) if soft > 0 else 0.0
-    grown = np.empty_like(cost_map.costs)
-    _grow(cost_map.costs, half_width / cell, grown)
+    grown = np.empty_like(costs)
+    _grow(costs, half_width / cell, grown)
     weights = np.maximum(grown / 100.0, near_obstacles).astype(np.float64)
     cells, _ = astar(1.0 + settings.weight * weights, blocked, first, end)  # type: ignore[arg-type]
     if cells is None:

@@ -162,4 +162,4 @@ class Autonomy:
         i, j = self.cost_map.index(chosen[:, 0], chosen[:, 1])
         n = len(self.cost_map.costs)
         inside = (i >= 0) & (j >= 0) & (i < n) & (j < n)
-        return self.cost_map.costs[i[inside], j[inside]]
+        return self.cost_map.trusted_costs(self.settings.plan.lethal)[i[inside], j[inside]]

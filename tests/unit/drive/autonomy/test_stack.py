@@ -90,6 +90,26 @@ def test_a_blocked_goal_is_come_as_near_to_as_counts():
     np.testing.assert_array_equal(path[-1], goal)
 
 
+def test_what_was_seen_from_afar_alone_is_costly_and_blocks_nothing():
+    wall = np.column_stack([np.full(801, 20.2), np.linspace(-100, 100, 801), np.full(801, 2.0)]).astype(np.float32)
+    start, goal = (0.0, 0.25), (30.0, 0.25)
+
+    def planned(*places, **settings):
+        cost_map = CostMap(MapSettings(**settings), (0.0, 0.0))
+        for x in places:
+            cost_map.add(wall, at(x, 0.0), ground="wheels")
+        return plan(cost_map, start, goal, PlanSettings(), 0.85)
+
+    assert planned(0.0) is not None
+    assert planned(0.0, trusted_m=None) is None
+    # From 12 m the wall is trusted for 9 m to each side; a drive along it finds the rest.
+    assert np.abs(planned(0.0, 8.2)[:, 1]).max() > 9.0
+    near = CostMap(MapSettings(), (0.0, 0.0))
+    for y in np.arange(-100.0, 101.0, 10.0):
+        near.add(wall, at(12.0, y), ground="wheels")
+    assert plan(near, start, goal, PlanSettings(), 0.85) is None
+
+
 @pytest.mark.parametrize("bumps", [(), ((1.55, 0.8),), ((0.2, -0.9), (1.5, 3.0))])
 def test_what_the_bumper_met_is_marked_where_it_was_met(bumps):
     cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
