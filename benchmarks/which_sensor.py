@@ -164,7 +164,9 @@ def main() -> None:
     first, *rest = sys.argv[1:]
     if first == "table":
         # A drive that two files have is the same one.
-        table(list({(row["world"], row["sensor"], row["air"]): row for file in rest for row in rows(Path(file))}.values()))
+        table(
+            list({(row["world"], row["sensor"], row["air"]): row for file in rest for row in rows(Path(file))}.values())
+        )
     else:
         low, high = rest[0].split(":") if rest else (0, 20)
         run(Path(first), range(int(low), int(high)))
