@@ -23,6 +23,7 @@ from tussock.errors import InputError
 from tussock.learn.attributes.knowledge import Knowledge, known_names, mean_colors, most_labels, nearest_seen
 from tussock.learn.box import box_corners
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.partition.between_lines import LIFT, line_spacing
 from tussock.learn.partition.gaussians import inverse, regular
 from tussock.learn.partition.levels import Levelled, levelled
 from tussock.learn.partition.voxel_sums import Summing, VoxelSums
@@ -47,6 +48,8 @@ CHUNK = 1 << 19
 """pulses that are looked at together"""
 _RINGS = 1 << 16
 _STRAIGHT = 1e-9
+_STEPS = 512  # of a mean to the side of its voxel
+_BRIGHTNESSES = 1024  # of an intensity to 1
 _SHORT = 30  # scans that something which moves is in one place for
 _FEWEST_OF_MOVING, _FEWEST_OTHERWISE = 5, 10  # returns of it, and pulses through its place
 
@@ -98,6 +101,8 @@ class Taught:
     """pulses of each ring"""
     returned: NDArray[np.int64]
     """those with a return"""
+    spacing: NDArray[np.float64]
+    """[rad] between the line of each ring and the next ones"""
     gaps: NDArray[np.int64]
     """how far two returns of a pulse lie apart (`gaps_between`)"""
     rest: NDArray[np.int64]
@@ -118,7 +123,8 @@ def fit_voxels(
     if options.reach is None:
         options = replace(options, reach=max(taught.rest[2], 1) / 1000)
     silent = options.left_out if dead is None else dead(taught.fired, taught.returned)
-    tree = levelled(taught.sums, options.fewest, filling=options.filling)
+    spacing = None if options.plain else taught.spacing
+    tree = levelled(taught.sums, options.fewest, filling=options.filling, spacing=spacing)
     closed, held = _gaussians(tree, options)
     tables = gaussians_of([closed])
     counted = keeper.found("counts", lambda: _count(parts, tables, tree, options, silent))
@@ -157,7 +163,7 @@ def fit_voxels(
     x, y, z = options.origin.tolist()
     return Volumes(
         closed.means, closed.precisions, rho, shells, np.round(closure * WHOLE).astype(np.uint16), met,
-        tree.intensity.astype(np.float32), closed.cell, closed.edges, closed.partition, options.tau, meta=meta,
+        (np.rint(tree.intensity * _BRIGHTNESSES) / _BRIGHTNESSES).astype(np.float32), closed.cell, closed.edges, closed.partition, options.tau, meta=meta,
         origin=(x, y, z), held=np.minimum(np.round(np.sqrt(held) / HELD_STEP), WHOLE).astype(np.uint16),
         second=np.round(second * WHOLE).astype(np.uint16), levels=closed.levels, gap=gap,
         labels=labels, colors=colors, label_names=known_names(labels, _names(counted)),
@@ -191,13 +197,16 @@ def _shifted(
 
 
 def _sum(parts: Iterable[MeasuredPulses], options: VoxelOptions) -> dict[str, NDArray[Any]]:
-    fired, returned, gaps = np.zeros(_RINGS, np.int64), np.zeros(_RINGS, np.int64), np.zeros(GAPS, np.int64)
+    fired, returned, lifted = (np.zeros(_RINGS, np.int64) for _ in range(3))
+    gaps = np.zeros(GAPS, np.int64)
     first: NDArray[np.float64] | None = None
     rest = np.array([0, 1, 0])
     summing = Summing(options.voxel, options.threads)
     for pulses, inside in _shifted(parts, options):
         fired += np.bincount(pulses.rings, minlength=_RINGS)
         returned += np.bincount(pulses.rings[pulses.hit], minlength=_RINGS)
+        heights = np.rint(pulses.directions[:, 2] * LIFT)
+        lifted += np.bincount(pulses.rings, heights, _RINGS).astype(np.int64)
         gaps += gaps_between(pulses)
         first = pulses.directions[0] if first is None else first
         rest[0] |= int(np.abs(pulses.directions - first).max() >= _STRAIGHT or fired.sum() == 1)
@@ -208,13 +217,15 @@ def _sum(parts: Iterable[MeasuredPulses], options: VoxelOptions) -> dict[str, ND
         raise InputError("pulses: there are none; check the files, the box and the chosen revolutions")
     sums = summing.total()
     return {
-        "voxels": sums.voxels, "sums": sums.sums, "fired": fired, "returned": returned, "gaps": gaps, "rest": rest
+        "voxels": sums.voxels, "sums": sums.sums, "fired": fired, "returned": returned, "lifted": lifted, "gaps": gaps,
+        "rest": rest,
     }  # fmt: skip
 
 
 def _taught(found: dict[str, NDArray[Any]], options: VoxelOptions) -> Taught:
     sums = VoxelSums(found["voxels"], found["sums"], options.voxel)
-    return Taught(sums, found["fired"], found["returned"], found["gaps"], found["rest"])
+    spacing = line_spacing(found["fired"], found["lifted"])
+    return Taught(sums, found["fired"], found["returned"], spacing, found["gaps"], found["rest"])
 
 
 def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[np.float64]]:
@@ -223,6 +234,7 @@ def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[
     noise = NoiseSums(tree.noise, tree.variance, np.maximum(tree.counts, 1))
     fitted = np.where(tree.filled[:, None], tree.scatter, regular(tree.scatter, tree.counts, size))
     covariances, held = without_noise(fitted, noise, size)
+    covariances = covariances + tree.between
     edges = shell_edges(options.tau, "voxels", plain=options.plain)
     n = len(tree)
     none = np.zeros(n, np.float32)
@@ -235,11 +247,17 @@ def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[
 
 
 def _inside(tree: Levelled, voxel: float) -> NDArray[np.float64]:
-    """Means held off the walls of their voxels, so far that rounding to single precision keeps them inside."""
+    """Means held off the walls of their voxels, so far that rounding to single precision keeps them inside.
+
+    They are in steps of 1/512 of a voxel's side, or up to half as wide, powers of two: finer ones say nothing, and files are
+    smaller by 3 bytes a volume.
+    """
     margin = np.maximum(1e-4, 2.0**-23 * (np.abs(tree.voxels) + tree.sides[:, None]))
     low, high = tree.voxels + margin, tree.voxels + tree.sides[:, None] - margin
     held: NDArray[np.float64] = np.clip(tree.places / voxel, low, high) * voxel
-    return held
+    step = 2.0 ** np.floor(np.log2(tree.sides * voxel / _STEPS))[:, None]
+    rounded = np.rint(held / step) * step
+    return np.where((rounded > low * voxel) & (rounded < high * voxel), rounded, held)
 
 
 def _count(

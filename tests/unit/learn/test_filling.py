@@ -7,7 +7,7 @@ import pytest
 
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.learn.partition.filling import _around, fill
+from tussock.learn.partition.filling import Surroundings, fill
 from tussock.learn.partition.gaussians import regular
 from tussock.learn.partition.voxel_sums import Summing
 from tussock.learn.scan_volumes import simulate_volumes
@@ -32,7 +32,8 @@ def test_it_is_the_product_of_the_gaussian_around_and_of_the_voxel(seed: int) ->
     inner = summing.total()
     outer, group = inner.coarser(4)
     assert len(outer) == 1
-    found = fill(inner, outer, group, np.array([True]), around=bool(seed % 2))
+    seen = Surroundings.of(outer) if seed % 2 else Surroundings.none(outer)
+    found = fill(inner, outer, group, np.array([True]), seen)
     taken = {tuple(cell) for cell in inner.voxels}
     covariance = unpacked(regular(outer.scatter, outer.counts, np.array([0.8])))[0]
     wanted = {}
@@ -96,7 +97,7 @@ def test_what_is_around_is_what_was_measured_there() -> None:
     summing = Summing(0.8, 1)
     summing.add(pulses, pulses.hit)
     sums = summing.total()
-    counts, means, scatter = _around(sums)
+    counts, means, scatter, _, _ = Surroundings.of(sums)
     cells = np.floor(points / 0.8)
     for row in rng.integers(0, len(sums), 30):
         near = points[np.abs(cells - sums.voxels[row]).max(1) <= 1]

@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
@@ -296,3 +298,20 @@ def test_voxels_are_larger_where_little_was_seen() -> None:
         fit_volumes(bush(500), voxel=0.2, plain=True, regions=True)
     with pytest.raises(InputError, match="fewest: must be a number of returns"):
         fit_volumes(bush(500), voxel=0.2, fewest=-1.0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.02, 3.0), st.integers(0, 99))
+def test_means_are_those_of_the_returns_in_steps_that_files_hold_in_few_bytes(voxel: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.uniform((17, -3, -3), (23, 3, 3), (500, 3))
+    pulses = MeasuredPulses.of(np.zeros(3), points, np.linalg.norm(points, axis=1), reach=40.0)
+    volumes = fit_volumes(pulses, voxel=voxel)
+    cells, labels = np.unique(voxels_of(points, voxel), axis=0, return_inverse=True)
+    count = np.bincount(labels.ravel())
+    means = np.stack([np.bincount(labels.ravel(), points[:, a]) for a in range(3)], 1) / count[:, None]
+    order = np.lexsort(voxels_of(volumes.means, voxel).T[::-1])
+    assert np.array_equal(voxels_of(volumes.means, voxel)[order], cells)
+    step = 2.0 ** np.floor(np.log2(voxel / 512))
+    assert np.abs(volumes.means[order] - means).max() <= step / 2 + 1e-5 * max(voxel, 1)
+    assert (volumes.means.astype(np.float64) % step == 0).mean() > 0.98

@@ -24,7 +24,7 @@ from tussock.kernels import kernel
 from tussock.learn.partition.gaussians import inverse, regular
 from tussock.learn.partition.voxel_sums import VoxelSums
 
-__all__ = ["Filled", "fill"]
+__all__ = ["Filled", "Surroundings", "fill"]
 
 _BRICK = 4
 _FEWEST = 3
@@ -46,21 +46,65 @@ class Filled(NamedTuple):
     """the outer voxel that each was made of, shape (n,)"""
 
 
-def fill(
-    inner: VoxelSums, outer: VoxelSums, group: NDArray[np.int64], split: NDArray[np.bool_], *, around: bool
-) -> Filled:
-    """Fill the empty ``inner`` voxels of those ``outer`` ones that are ``split`` (outer,); ``group``: what each lies in.
+class Surroundings(NamedTuple):
+    """What was seen in and around voxels, one row a voxel."""
 
-    ``around``: by what is in the 26 outer voxels around as well.
+    counts: NDArray[np.int64]
+    """returns, shape (n,)"""
+    offsets: NDArray[np.float64]
+    """their mean less the voxel's corner [m], shape (n, 3)"""
+    scatter: NDArray[np.float64]
+    """Σ (p − mean)(p − mean)ᵀ as xx, xy, xz, yy, yz, zz [m²], shape (n, 6)"""
+    rings: NDArray[np.int64]
+    """the lowest and the highest of them, shape (n, 2)"""
+    side: float
+    """[m] of a voxel"""
+
+    @staticmethod
+    def none(sums: VoxelSums) -> Surroundings:
+        """What was seen in the voxels alone."""
+        return Surroundings(sums.counts, _from_corner(sums), sums.scatter, sums.rings, sums.voxel)
+
+    @staticmethod
+    def of(sums: VoxelSums) -> Surroundings:
+        """What was seen in each voxel and the 26 around it."""
+        low = sums.voxels.min(0) - 1
+        span = sums.voxels.max(0) - low + 2
+        keys = ((sums.voxels - low) * [span[1] * span[2], span[2], 1]).sum(1)  # rising, as the voxels are
+        n, own, scatter, rings = sums.counts.astype(np.float64), _from_corner(sums), sums.scatter, sums.rings.copy()
+        total, first, second = n.copy(), own * n[:, None], scatter + n[:, None] * _squares(own)
+        for step in np.ndindex(3, 3, 3):
+            way = np.array(step) - 1
+            if not way.any():
+                continue
+            wanted = keys + (way * [span[1] * span[2], span[2], 1]).sum()
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = np.flatnonzero(keys[at] == wanted)
+            other = at[found]
+            m, mean = n[other], own[other] + way * sums.voxel
+            total[found] += m
+            first[found] += m[:, None] * mean
+            second[found] += scatter[other] + m[:, None] * _squares(mean)
+            rings[found, 0] = np.minimum(rings[found, 0], sums.rings[other, 0])
+            rings[found, 1] = np.maximum(rings[found, 1], sums.rings[other, 1])
+        mean = first / total[:, None]
+        return Surroundings(total.astype(np.int64), mean, second - total[:, None] * _squares(mean), rings, sums.voxel)
+
+
+def fill(
+    inner: VoxelSums, outer: VoxelSums, group: NDArray[np.int64], split: NDArray[np.bool_], seen: Surroundings
+) -> Filled:
+    """Fill the empty ``inner`` voxels of those ``outer`` ones that are ``split`` (outer,), by what was ``seen`` around them.
+
+    ``group``: the outer voxel that each inner one lies in.
     """
     masks = np.zeros(len(outer), np.uint64)
     _mark(inner.voxels, group, masks)
-    counts, offsets, scatter = _around(outer) if around else (outer.counts, _from_corner(outer), outer.scatter)
-    rows = np.flatnonzero(split & (counts >= _FEWEST))
+    rows = np.flatnonzero(split & (seen.counts >= _FEWEST))
     v = inner.voxel
-    covariances = regular(scatter[rows], counts[rows], np.full(len(rows), outer.voxel))
+    covariances = regular(seen.scatter[rows], seen.counts[rows], np.full(len(rows), outer.voxel))
     precisions = inverse(covariances) * v**2
-    means = offsets[rows] / v
+    means = seen.offsets[rows] / v
     given = (np.ascontiguousarray(masks[rows]), means, precisions)
     n = _cut(*given, np.zeros((0, 3), np.int64), np.zeros((0, 3)), np.zeros((0, 6)), np.zeros(0, np.int64))
     cells, places, spreads, source = (
@@ -77,29 +121,6 @@ def fill(
 def _from_corner(sums: VoxelSums) -> NDArray[np.float64]:
     """The mean of each voxel's returns less its corner [m], shape (n, 3)."""
     return sums.places - sums.voxels * sums.voxel
-
-
-def _around(sums: VoxelSums) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Number, mean less the voxel's corner [m] and scatter [m²] of the returns of each voxel and the 26 around it."""
-    low = sums.voxels.min(0) - 1
-    span = sums.voxels.max(0) - low + 2
-    keys = ((sums.voxels - low) * [span[1] * span[2], span[2], 1]).sum(1)  # rising, as the voxels are
-    n, own, scatter = sums.counts.astype(np.float64), _from_corner(sums), sums.scatter
-    total, first, second = n.copy(), own * n[:, None], scatter + n[:, None] * _squares(own)
-    for step in np.ndindex(3, 3, 3):
-        way = np.array(step) - 1
-        if not way.any():
-            continue
-        wanted = keys + (way * [span[1] * span[2], span[2], 1]).sum()
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        found = np.flatnonzero(keys[at] == wanted)
-        other = at[found]
-        m, mean = n[other], own[other] + way * sums.voxel
-        total[found] += m
-        first[found] += m[:, None] * mean
-        second[found] += scatter[other] + m[:, None] * _squares(mean)
-    mean = first / total[:, None]
-    return total.astype(np.int64), mean, second - total[:, None] * _squares(mean)
 
 
 def _squares(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

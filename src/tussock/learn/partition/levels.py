@@ -14,7 +14,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.learn.partition.filling import Filled, fill
+from tussock.learn.partition.between_lines import spread_between
+from tussock.learn.partition.filling import Filled, Surroundings, fill
 from tussock.learn.partition.voxel_sums import VoxelSums
 from tussock.trace.volume_cells import cell_keys
 
@@ -42,6 +43,8 @@ class Levelled:
     intensity: NDArray[np.float64]
     seen: NDArray[np.int64]
     """numbers of the first and the last scan with a return there, shape (n, 2)"""
+    between: NDArray[np.float64]
+    """[m²] covariance of what the returns stand for (`tussock.learn.partition.between_lines`), shape (n, 6)"""
     filled: NDArray[np.bool_]
     """whether nothing was seen of it (`tussock.learn.partition.filling`): counts are 0, and scatter is the covariance"""
 
@@ -63,10 +66,16 @@ class Levelled:
         return np.unique((x << 42) | (y << 21) | z, return_inverse=True)[1].ravel()
 
 
-def levelled(sums: VoxelSums, fewest: float, *, filling: bool = False) -> Levelled:
-    """Voxels of three sizes out of sums of the finest; ``fewest`` returns a voxel, 0: all are of the finest."""
-    if fewest <= 0 and not filling:
-        return _joined([sums], [])
+def levelled(
+    sums: VoxelSums, fewest: float, *, filling: bool = False, spacing: NDArray[np.float64] | None = None
+) -> Levelled:
+    """Voxels of three sizes out of sums of the finest; ``fewest`` returns a voxel, 0: all are of the finest.
+
+    ``spacing`` [rad] is that of the lines of each ring; without it returns stand for themselves alone.
+    """
+    between = spacing is not None and bool(spacing.any())
+    if fewest <= 0 and not filling and not between:
+        return _joined([sums], [np.zeros((len(sums), 6))], [])
     bricks, brick = sums.coarser(_BRICK)
     blocks, block = bricks.coarser(_BRICK)
     whole = bricks.counts < fewest * np.bincount(brick, minlength=len(bricks))
@@ -74,20 +83,33 @@ def levelled(sums: VoxelSums, fewest: float, *, filling: bool = False) -> Levell
     whole_block = blocks.counts < fewest * np.bincount(block, minlength=len(blocks))
     whole_block &= np.bincount(block, ~whole, len(blocks)) == 0
     split = ~(whole | whole_block[block])
-    parts = [sums.select(split[brick]), bricks.select(whole & ~whole_block[block]), blocks.select(whole_block)]
+    fine, coarse = split[brick], whole & ~whole_block[block]
+    parts = [sums.select(fine), bricks.select(coarse), blocks.select(whole_block)]
+    spreads = [np.zeros((len(part), 6)) for part in parts]
+    seen = Surroundings.of(bricks) if filling or between else Surroundings.none(bricks)
+    if between and spacing is not None:
+        spreads[:2] = [
+            spread_between(parts[0], seen, brick[fine], spacing),
+            spread_between(parts[1], seen, np.flatnonzero(coarse), spacing),
+        ]
     if not filling:
-        return _joined(parts, [])
-    fine = fill(sums, bricks, brick, split, around=True)
-    coarse = fill(bricks, blocks, block, ~whole_block, around=False)
-    return _joined(parts, [(fine, bricks), (coarse, blocks)])
+        return _joined(parts, spreads, [])
+    filled = fill(sums, bricks, brick, split, seen)
+    more = fill(bricks, blocks, block, ~whole_block, Surroundings.none(blocks))
+    return _joined(parts, spreads, [(filled, bricks), (more, blocks)])
 
 
-def _joined(parts: list[VoxelSums], fillings: list[tuple[Filled, VoxelSums]]) -> Levelled:
+def _joined(
+    parts: list[VoxelSums], spreads: list[NDArray[np.float64]], fillings: list[tuple[Filled, VoxelSums]]
+) -> Levelled:
     """Voxels of rising size, and what is filled of rising size out of others, in the order of the grid."""
     levels = [np.full(len(part), level, np.uint8) for level, part in enumerate(parts)]
     columns = [
-        [getattr(part, name) for part in parts]
-        for name in ("counts", "places", "scatter", "variance", "noise", "intensity", "seen")
+        *(
+            [getattr(part, name) for part in parts]
+            for name in ("counts", "places", "scatter", "variance", "noise", "intensity", "seen")
+        ),
+        list(spreads),
     ]
     voxels = [part.voxels * _BRICK**level for level, part in enumerate(parts)]
     for level, (some, source) in enumerate(fillings):
@@ -103,6 +125,7 @@ def _joined(parts: list[VoxelSums], fillings: list[tuple[Filled, VoxelSums]]) ->
             none,
             made.intensity,
             made.seen,
+            none,
         )
         for column, row in zip(columns, rows, strict=True):
             column.append(row)

@@ -32,9 +32,11 @@ _STEPS = 1 << 20
 _NOISE = 2.0**40
 """to a square metre"""
 _BRIGHT = 2.0**20
-_COUNT, _MEAN, _SQUARE, _VARIANCE, _INTENSITY, _OF_NOISE = 0, 1, 4, 10, 11, 12
-_FIRST, _LAST = 18, 19
-_COLUMNS = 20
+_FAR = 2.0**16
+"""to a square metre of range"""
+_COUNT, _MEAN, _SQUARE, _VARIANCE, _INTENSITY, _OF_NOISE, _WAY, _SQUARE_RANGE = 0, 1, 4, 10, 11, 12, 18, 21
+_FIRST, _LAST, _LOWEST, _HIGHEST = 22, 23, 24, 25
+_COLUMNS = 26
 _ROWS = 1 << 12
 """that a table begins with; it grows by half"""
 _MOST_TABLES = 8
@@ -47,8 +49,8 @@ class VoxelSums:
     voxels: NDArray[np.int64]
     """whole numbers along x, y and z, shape (n, 3)"""
     sums: NDArray[np.int64]
-    """number, x y z, xx xy xz yy yz zz, σ², intensity, σ²·(xx xy xz yy yz zz of directions); then, not sums, the first and
-    the last scan that ended there; shape (n, 20)"""
+    """number, x y z, xx xy xz yy yz zz, σ², intensity, σ²·(xx xy xz yy yz zz of directions), directions, r²; then, not
+    sums, the first and the last scan that ended there, the lowest and the highest ring; shape (n, 26)"""
     voxel: float
     """[m]"""
 
@@ -93,6 +95,22 @@ class VoxelSums:
         return self.sums[:, _FIRST : _LAST + 1]
 
     @property
+    def rings(self) -> NDArray[np.int64]:
+        """the lowest and the highest number of a ring with a return there, shape (n, 2)"""
+        return self.sums[:, _LOWEST : _HIGHEST + 1]
+
+    @property
+    def ways(self) -> NDArray[np.float64]:
+        """mean direction of the pulses that ended there, of unit length, shape (n, 3)"""
+        total = self.sums[:, _WAY : _WAY + 3] / _PLACE
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
+
+    @property
+    def square_ranges(self) -> NDArray[np.float64]:
+        """mean square of the ranges [m²], shape (n,)"""
+        return self.sums[:, _SQUARE_RANGE] / _FAR / self.counts
+
+    @property
     def _mean(self) -> NDArray[np.float64]:
         return self.sums[:, _MEAN : _MEAN + 3] / _PLACE / self.counts[:, None]
 
@@ -105,7 +123,7 @@ class VoxelSums:
         keys = ((above[:, 0] - low[0]) * span[1] + above[:, 1] - low[1]) * span[2] + above[:, 2] - low[2]
         _, first, inside = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(first), _COLUMNS), np.int64)
-        sums[:, _FIRST : _LAST + 1] = self.sums[first, _FIRST : _LAST + 1]
+        sums[:, _FIRST:] = self.sums[first, _FIRST:]
         _add_to_coarser(self.sums, self.voxels - above * times, inside.ravel(), times, sums)
         return VoxelSums(above[first], sums, self.voxel * times), inside.ravel()
 
@@ -127,7 +145,9 @@ class Summing:
         if not len(rows):
             return
         noise = pulses.noise.variances(pulses.intensity[rows], pulses.ranges[rows])
-        given = Returns(pulses.origins, pulses.directions, pulses.ranges, pulses.intensity, pulses.turns, rows, noise)
+        given = Returns(
+            pulses.origins, pulses.directions, pulses.ranges, pulses.intensity, pulses.turns, pulses.rings, rows, noise
+        )
         next_row = np.zeros(self._workers, np.int64)
         while True:
             run_on_threads(_add_returns, self._workers, self._table, given, self._voxel, next_row)
@@ -155,6 +175,7 @@ class Returns(NamedTuple):
     ranges: NDArray[np.float64]
     intensity: NDArray[np.float32]
     turns: NDArray[np.int64]
+    rings: NDArray[np.uint16]
     rows: NDArray[np.int64]
     """of the pulses that ended there, shape (m,)"""
     noise: NDArray[np.float64]
@@ -169,7 +190,7 @@ class Table(NamedTuple):
     voxels: NDArray[np.int32]
     """shape (threads, rows, 3)"""
     sums: NDArray[np.int64]
-    """shape (threads, rows, 20)"""
+    """shape (threads, rows, 26)"""
     used: NDArray[np.int64]
     """how many rows, shape (threads,)"""
 
@@ -216,7 +237,7 @@ def _add_returns(worker: int, workers: int, table: Table, given: Returns, voxel:
     """Add the worker's returns from ``next_row`` on until its table is full; there next_row is then."""
     all_slots, all_voxels, all_sums, used = borrowed(table)
     slots, voxels, sums = all_slots[worker], all_voxels[worker], all_sums[worker]
-    origins, directions, ranges, intensity, turns, rows, noise = borrowed(given)
+    origins, directions, ranges, intensity, turns, rings, rows, noise = borrowed(given)
     mask, n, most = uint64(len(slots) - 1), used[worker], 2.0**MOST_VOXELS
     m = next_row[worker]
     while m < len(rows):
@@ -250,12 +271,18 @@ def _add_returns(worker: int, workers: int, table: Table, given: Returns, voxel:
                 for c in range(_COLUMNS):
                     sums[row, c] = 0
                 sums[row, _FIRST] = sums[row, _LAST] = turns[p]
+                sums[row, _LOWEST] = sums[row, _HIGHEST] = rings[p]
             _add_return(
                 sums, row, (px - fx, py - fy, pz - fz), (directions[p, 0], directions[p, 1], directions[p, 2]), noise[m]
             )
             sums[row, _INTENSITY] += int64(np.rint(np.float64(intensity[p]) * _BRIGHT))
             sums[row, _FIRST] = min(sums[row, _FIRST], turns[p])
             sums[row, _LAST] = max(sums[row, _LAST], turns[p])
+            sums[row, _LOWEST] = min(sums[row, _LOWEST], int64(rings[p]))
+            sums[row, _HIGHEST] = max(sums[row, _HIGHEST], int64(rings[p]))
+            sums[row, _SQUARE_RANGE] += int64(np.rint(t * t * _FAR))
+            for a in range(3):
+                sums[row, _WAY + a] += int64(np.rint(directions[p, a] * _PLACE))
         m += 1
     next_row[worker], used[worker] = m, n
 
@@ -313,3 +340,5 @@ def _add_to_coarser(rows: Any, corners: Any, labels: Any, times: int, sums: Any)
             into[c] += row[c]
         into[_FIRST] = min(into[_FIRST], row[_FIRST])
         into[_LAST] = max(into[_LAST], row[_LAST])
+        into[_LOWEST] = min(into[_LOWEST], row[_LOWEST])
+        into[_HIGHEST] = max(into[_HIGHEST], row[_HIGHEST])

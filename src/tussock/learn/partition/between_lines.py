@@ -1,0 +1,78 @@
+"""How far a return speaks for its surroundings: half-way to the lines of the lasers above and below it.
+
+A laser draws a line. Its returns tell where on the line something is, again and again to the millimetre, but not how far that
+reaches above and below, where no pulse has been. A Gaussian of the returns alone is as thin as the line, and pulses of
+another sensor, or from elsewhere, would slip past it: a tree that was learned with lines 6 cm apart lost 8 % of its hits.
+
+The place of a return across the lines is known to the distance δr of the next line, so its offset s along the unit vector u
+that is perpendicular to the pulse and points up is uniform with the variance (δr)²/12. What is seen there goes with s as it
+does around: with the covariance C of the surroundings, the expected place is s·w with the line of regression
+
+    w = C u / (uᵀ C u),    so that the returns have    (δr)²/12 · w wᵀ    more covariance than was counted.
+
+On the ground w lies along the ground and in a crown across the pulse, so neither becomes thicker along a pulse than it is. No
+volume grows beyond its own size, (δr)²/12·w² ≤ v²/12. Where the surroundings were met by one line alone, w is not known and
+nothing is added.
+
+A sensor that moves sweeps its lines over a volume: from one place v/δr + 1 rings meet it, and where R rings did, the lines
+lie closer by the ratio of both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.learn.partition.filling import Surroundings
+from tussock.learn.partition.gaussians import regular
+from tussock.learn.partition.voxel_sums import VoxelSums
+from tussock.scene.volumes import unpacked
+
+__all__ = ["LIFT", "line_spacing", "spread_between"]
+
+LIFT = 2.0**20
+"""what stands for 1 in sums of the vertical part of directions"""
+_STEEP = 0.05
+"""length of what is perpendicular to a pulse and points up, below which a pulse goes up or down and has no such vector"""
+
+
+def line_spacing(fired: NDArray[np.int64], lifted: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The angle between the line of each ring and the next ones [rad], shape (rings,); 0 where a ring is alone.
+
+    ``fired`` are the pulses of each ring and ``lifted`` the sum of the vertical parts of their directions, in `LIFT`.
+    """
+    rings = np.flatnonzero(fired)
+    spacing = np.zeros(len(fired))
+    if len(rings) > 1:
+        height = np.arcsin(np.clip(lifted[rings] / fired[rings] / LIFT, -1.0, 1.0))
+        order = np.argsort(height, kind="stable")
+        steps = np.diff(height[order])
+        spacing[rings[order]] = (np.append(steps[0], steps) + np.append(steps, steps[-1])) / 2
+    return spacing
+
+
+def spread_between(
+    some: VoxelSums, surroundings: Surroundings, around: NDArray[np.int64], spacing: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Covariance of what the returns of each voxel stand for, (xx, xy, xz, yy, yz, zz) [m²], shape (n, 6).
+
+    ``around`` is the row of each in the ``surroundings``, ``spacing`` that of `line_spacing`.
+    """
+    way = some.ways
+    up = np.array([0.0, 0.0, 1.0]) - way[:, 2:] * way
+    length = np.linalg.norm(up, axis=1, keepdims=True)
+    up = np.where(length > _STEEP, up / np.maximum(length, _STEEP), 0.0)
+    lowest, highest = some.rings.T
+    apart = spacing[(lowest + highest) // 2] * np.sqrt(some.square_ranges)
+    from_one_place = some.voxel / np.maximum(apart, 1e-9) + 1.0
+    apart *= np.minimum(from_one_place / (highest - lowest + 1), 1.0)
+    spread: NDArray[Any] = unpacked(
+        regular(surroundings.scatter, surroundings.counts, np.full(len(surroundings.counts), surroundings.side))
+    )[around]
+    line = np.einsum("nab,nb->na", spread, up)
+    line /= np.maximum(np.einsum("na,na->n", line, up), 1e-12)[:, None]
+    known = (surroundings.rings[around, 1] > surroundings.rings[around, 0]) & (length[:, 0] > _STEEP)
+    square = np.minimum(apart**2, some.voxel**2 / np.maximum((line**2).sum(1), 1e-12)) / 12.0
+    return np.where(known, square, 0.0)[:, None] * line[:, [0, 0, 0, 1, 1, 2]] * line[:, [0, 1, 2, 1, 2, 2]]
