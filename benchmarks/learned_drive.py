@@ -58,7 +58,8 @@ def pulses_of(data: Path, name: str) -> list[tussock.MeasuredPulses]:
     poses = Trajectory.load(data / "path.tum")
     found = []
     for path in sorted(data.glob(f"{name}-*.pcap")):
-        pulses = tussock.load_pulses(path, trajectory=poses, reach=REACH, say=lambda note: None)  # packets between are missing
+        # Packets between the chosen revolutions are missing, as they should be.
+        pulses = tussock.load_pulses(path, trajectory=poses, reach=REACH, say=lambda note: None)
         turns, counts = np.unique(pulses.turns, return_counts=True)
         found += [pulses.select(pulses.turns == turn) for turn in turns[counts > counts.max() / 2]]  # no ends of others
     return found
