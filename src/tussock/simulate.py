@@ -25,6 +25,7 @@ from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
 from tussock.pulse.loop import Turns
 from tussock.pulse.plain import is_dry, loop_for, on_a_thread
+from tussock.pulse.sub_rays import apart_in_groups
 from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
 from tussock.randomness import chance_of, check_seed
@@ -108,7 +109,8 @@ def scan(
         columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses, threads=threads)
     else:
         pulses = len(fired.lasers)
-        block = block_for(pulses, sensor.beam.rays, threads) if given is None else given
+        together = LANES * shot.scanning.firing.apart
+        block = block_for(pulses, sensor.beam.rays, threads, together) if given is None else given
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
@@ -117,7 +119,10 @@ def scan(
         tables = shot.moving.tables
         # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)
-        columns = collect(fired, slots, tables, block, turns.counts, keep_misses=keep_misses, threads=few)
+        counts = turns.counts
+        if block % together:  # blocks of groups are then not those of pulses
+            counts = np.add.reduceat(slots.counts, np.arange(0, pulses, block), dtype=np.int64)
+        columns = collect(fired, slots, tables, block, counts, keep_misses=keep_misses, threads=few)
     add_speeds(columns, fired, path, world, sensor, shot.moving.tables)
     if sensor.receiver.near_infrared:
         light = np.empty(len(fired.lasers), np.float32)
@@ -286,10 +291,13 @@ def _checked_epoch(epoch: float) -> float:
     return float(epoch)
 
 
-def block_for(pulses: int, rays: int, threads: int) -> int:
-    """Pulses a thread takes at a time: more of them where each is quick, as long as there are turns for all threads."""
+def block_for(pulses: int, rays: int, threads: int, together: int = LANES) -> int:
+    """Pulses a thread takes at a time: more of them where each is quick, as long as there are turns for all threads.
+
+    A multiple of those that share groups.
+    """
     most = min(_LARGE_BLOCK // rays, pulses // (_TURNS * threads))
-    return max(_BLOCK, most // LANES * LANES)
+    return -(-max(_BLOCK, most // LANES * LANES) // together) * together
 
 
 def _checked_block(block: int) -> int:
@@ -329,6 +337,7 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         origins,
         pulses.offsets,
         pulses.lasers,
+        apart_in_groups(pulses.lasers, len(stencil)),
         stencil,
         beam.weights() if echoes else np.ones(len(stencil), np.float32),
         np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0),

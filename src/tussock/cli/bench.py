@@ -11,7 +11,9 @@ __all__ = ["bench"]
 
 def bench(
     full: Annotated[bool, typer.Option("--full", help="Also the courtyard of 191 million triangles.")] = False,
-    rounds: Annotated[int, typer.Option(help="Rounds; figures are medians over them.", min=1)] = 9,
+    rounds: Annotated[
+        int, typer.Option(help="Rounds at most, three where they take long; figures are medians over them.", min=1)
+    ] = 9,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
     on: Annotated[str, typer.Option(help="What to measure: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
@@ -105,7 +107,9 @@ def bench(
         plain = [case.plain() for case in cases]
         print_json({"machine": about, "cases": plain, "response": asdict(response), "weather": air, "cut_outs": leaves})
         return
-    out.print(f"{about['processor']}, {about['cores']} cores, Embree {about['embree']}, medians of {rounds}")
+    out.print(
+        f"{about['processor']}, {about['cores']} cores, Embree {about['embree']}, medians of up to {rounds} rounds"
+    )
     table = Table(box=None, pad_edge=False)
     for heading in (
         "case", "rays", "bare Mpulses/s", "close Mpulses/s", "scan Mpulses/s", "scan/bare", "scan/close", "Mrays/s",

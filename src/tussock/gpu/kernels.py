@@ -27,7 +27,7 @@ from tussock.pulse.listen import listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
-from tussock.pulse.tables import Scanning, Scratch, Slots
+from tussock.pulse.tables import Lot, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import weather_lanes
@@ -89,7 +89,7 @@ def fire_pulse(
     p = int64(span.order[j - s * pulses])
     one = one_of(scanning, many, traced, s, i - p)
     begin_firing(one, mine)
-    fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), p)
+    fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
 
 
 _FIRE = """

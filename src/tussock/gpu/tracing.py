@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.gpu.sharing import Many, Span, one_of
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, Lot, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.follow import ONE_IN, let_through, setting_out, stands_for
-from tussock.pulse.tables import Part, Scanning
+from tussock.pulse.tables import Lot, Part, Scanning
 from tussock.trace.cuda.packets import (
     LEAVES,
     NOTHING,
@@ -82,10 +82,11 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
             aim[a] = np.float32(0.0)
         one = one_of(scanning, many, traced, s, 0)
         stand(one.poses, turn)
-        aim_origins(firing, 0, turn, aim)
-        aim_lanes(firing, one.poses, p, one.chance, turn, aim)
+        lot = Lot(p, 1, 1, one.chance)
+        aim_origins(firing, Lot(0, 1, 1, one.chance), turn, aim)
+        aim_lanes(firing, one.poses, lot, turn, aim)
         reach = one.receiving.max_range / one.receiving.media.inner
-        load_lanes(packet, aim, firing, Part(True, 0, k, 1), Lot(p, one.chance), reach, weights)
+        load_lanes(packet, aim, firing, Part(True, 0, k, 1), lot, reach, weights)
         ray = ray_at(packet, 0)
         rays.starts[i, 0], rays.starts[i, 1], rays.starts[i, 2], rays.starts[i, 3] = ray.x, ray.y, ray.z, ray.time
         rays.ways[i, 0], rays.ways[i, 1], rays.ways[i, 2], rays.ways[i, 3] = ray.dx, ray.dy, ray.dz, ray.far

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Real, inline_kernel, kernel, loop_kernel
-from tussock.pulse.aim import Lot, load_lanes
+from tussock.pulse.aim import load_lanes
 from tussock.pulse.reflect import scatter_lanes
 from tussock.pulse.sub_rays import some_of
-from tussock.pulse.tables import Probed, Scanning, Scratch
+from tussock.pulse.tables import Lot, Probed, Scanning, Scratch
 from tussock.trace.packets import LANES
 from tussock.trace.surroundings import trace_surfaces
 
@@ -67,7 +67,7 @@ def new_probed(scanning: Scanning) -> Probed:
 
 
 @loop_kernel
-def finish_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
+def finish_lanes(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
     """Trace the sub-rays behind the probes where a lane is torn; elsewhere let the probes stand for them."""
     firing, hits, torn = scanning.firing, scratch.hits, scratch.probed.torn
     probes, rays = firing.probes, len(firing.stencil)
@@ -79,9 +79,9 @@ def finish_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -
         for l in range(LANES):
             hits.energies[k, l] = _ZERO
     reach = scanning.receiving.max_range / scanning.receiving.media.inner
-    for l in range(lanes):
+    for l in range(lot.lanes):
         if torn[l] != 0:
-            _trace_others(scanning, scratch, Lot(first, scanning.chance), l, reach)
+            _trace_others(scanning, scratch, lot, l, reach)
 
 
 @inline_kernel

@@ -9,14 +9,14 @@ import numpy as np
 
 from tussock.elementary import cosine_of_turns, exponential, sine_of_turns
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
-from tussock.pulse.sub_rays import number_of, pulse_of
-from tussock.pulse.tables import Firing, Part, PoseTable, Spot
+from tussock.pulse.sub_rays import number_of, pulse_number, pulse_of
+from tussock.pulse.tables import Firing, Lot, Part, PoseTable, Spot
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.trace.packets import LANES, NOTHING, Packet, load_ray, say_close
 from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
-    "AIM_ROWS", "POSE_ROWS", "Axes", "Lot", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
+    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
     "stand", "stencil_ray", "wandered",
 ]  # fmt: skip
 
@@ -46,21 +46,21 @@ class Axes(NamedTuple):
 
 
 @inline_kernel
-def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn: Array, aim: Array) -> None:
-    """Put the axes of sixteen pulses into the world; lanes past the last pulse repeat it.
+def aim_lanes(firing: Firing, poses: PoseTable, lot: Lot, turn: Array, aim: Array) -> None:
+    """Put the axes of a group of pulses into the world; lanes past the last pulse repeat it.
 
     ``turn`` holds the pose of every lane: nine rows of rotation, three of position, shape (12 × lanes,). ``aim`` gets
     the thirteen numbers of `Axes`, row by row.
     """
     if len(poses.times) > 1:
-        _interpolate(poses, firing.offsets, first, turn)
+        _interpolate(poses, firing.offsets, lot, turn)
     last = len(firing.lasers) - 1
     if len(poses.times) > 1 or len(firing.origins) > 1:
-        aim_origins(firing, first, turn, aim)
+        aim_origins(firing, lot, turn, aim)
     wander = firing.pointing_sigma > np.float32(0.0)
     spread = len(firing.stencil) > 1 or wander or firing.spot != _STENCIL
     for l in range(LANES):
-        p = min(first + l, last)
+        p = min(pulse_number(lot, l), last)
         aim[12 * LANES + l] = min(firing.offsets[p] / firing.period, 1.0)
         x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
         aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = _turned(turn, l, x, y, z)
@@ -71,7 +71,7 @@ def aim_lanes(firing: Firing, poses: PoseTable, first: int, chance: Chance, turn
                 turn, l, -z * ly, z * lx, x * ly - y * lx
             )
         if wander:
-            words = random_words(chance, p, 0, _POINTING)
+            words = random_words(lot.chance, p, 0, _POINTING)
             across, up = normal_pair(words[0], words[1])
             aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = wandered(
                 axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up
@@ -103,11 +103,11 @@ def fill_true_directions(firing: Firing, chance: Chance, out: Array) -> None:
 
 
 @inline_kernel
-def aim_origins(firing: Firing, first: int, turn: Array, aim: Array) -> None:
+def aim_origins(firing: Firing, lot: Lot, turn: Array, aim: Array) -> None:
     """Where the pulses of every lane start; once for all, where the sensor stands and has one origin."""
     last = len(firing.origins) - 1
     for l in range(LANES):
-        p = min(first + l, last)
+        p = min(pulse_number(lot, l), last)
         x, y, z = firing.origins[p, 0], firing.origins[p, 1], firing.origins[p, 2]
         for i in range(3):
             aim[i * LANES + l] = (
@@ -137,13 +137,13 @@ def wandered(axes: Axes, across: Real, up: Real) -> tuple[Real, Real, Real]:
 
 
 @loop_kernel
-def _interpolate(poses: PoseTable, offsets: Array, first: int, turn: Array) -> None:
+def _interpolate(poses: PoseTable, offsets: Array, lot: Lot, turn: Array) -> None:
     """The pose of every lane at its own time, between two rows of the table."""
     last = len(offsets) - 1
     rows = len(poses.times)
-    segment = _segment(poses.times, offsets[first])
+    segment = _segment(poses.times, offsets[lot.first])
     for l in range(LANES):
-        t = offsets[min(first + l, last)]
+        t = offsets[min(pulse_number(lot, l), last)]
         while segment < rows - 2 and t >= poses.times[segment + 1]:
             segment += 1
         s = (t - poses.times[segment]) / (poses.times[segment + 1] - poses.times[segment])
@@ -196,17 +196,10 @@ def stand(poses: PoseTable, turn: Array) -> None:
             turn[(9 + i) * LANES + l] = poses.positions[0, i]
 
 
-class Lot(NamedTuple):
-    """A group of pulses from ``first`` on, and the chance of their frame."""
-
-    first: int
-    chance: Chance
-
-
 @inline_kernel
 def load_lanes(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot, reach: Real, weights: Array) -> None:
     """Fill the packet with a part of the group's sub-rays, up to ``reach`` [m]; ``weights`` get what each carries."""
-    say_close(packet, part.along)
+    say_close(packet, part.along or lot.apart > 1)
     for l in range(LANES):
         packet.masks[l] = NOTHING if l < part.used else np.uint32(0)
     if firing.spot != _STENCIL:
@@ -231,7 +224,7 @@ def load_lanes(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot,
 def _load_drawn(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot, reach: Real, weights: Array) -> None:
     for l in range(part.used):
         pulse, k = pulse_of(part, l), number_of(part, l)
-        words = random_words(lot.chance, lot.first + pulse, k, _BEAM_SAMPLE)
+        words = random_words(lot.chance, pulse_number(lot, pulse), k, _BEAM_SAMPLE)
         h, w = drawn_place(firing, words[0], words[1])
         weights[l] = firing.weights[k] * exponential(-firing.fall * (h * h + w * w))
         load_ray(packet, l, ray_through(axes_at(aim, pulse), firing, h, w, reach), NOTHING)

@@ -20,8 +20,8 @@ import numpy as np
 
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
-from tussock.pulse.tables import Part, Scanning, Scratch, Waiting
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_number, pulse_of
+from tussock.pulse.tables import Lot, Part, Scanning, Scratch, Waiting
 from tussock.signal.bending import reflected, refracted
 from tussock.signal.film import film_mirror
 from tussock.signal.leaves import depth_of_light, share_behind_leaf
@@ -136,26 +136,24 @@ def anything_goes_on(scanning: Scanning, packet: Packet, part: Part, lanes: int)
 
 
 @loop_kernel
-def follow_lanes(
-    scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, count: int, last: bool
-) -> int:  # fmt: skip
+def follow_lanes(scanning: Scanning, scratch: Scratch, part: Part, lot: Lot, count: int, last: bool) -> int:
     """Let the rays of a traced and scattered packet go on, beside ``count`` that wait already; how many wait afterwards.
 
     If they fill a packet, or if this was the ``last`` of the group, all are followed until nothing is left of them.
     """
     packet, waiting = scratch.packet, scratch.waiting
-    for l in range(lanes_of(part, lanes)):
+    for l in range(lanes_of(part, lot.lanes)):
         if packet.materials[l] >= 0:
             start = setting_out(scanning, number_of(part, l), scratch.weights[l], waiting.stands_for[0])
             count = _go_on(scanning, packet, l, start, pulse_of(part, l), waiting, count)
     if count >= LANES or (last and count > 0):
-        _follow(scanning, scratch, part.ray, first, count)
+        _follow(scanning, scratch, part.ray, lot, count)
         count = 0
     return count
 
 
 @inline_kernel
-def _follow(scanning: Scanning, scratch: Scratch, k: int, first: int, count: int) -> None:
+def _follow(scanning: Scanning, scratch: Scratch, k: int, lot: Lot, count: int) -> None:
     """Trace the ``count`` rays that wait, and what goes on from them; the packet is used for that.
 
     ``k`` is the number of their sub-ray where there is one ray in a packet.
@@ -173,9 +171,9 @@ def _follow(scanning: Scanning, scratch: Scratch, k: int, first: int, count: int
             for i in range(_NUMBERS):
                 waiting.taken[l, i] = waiting.numbers[count + w, i]
             waiting.owners[l] = waiting.lanes[count + w]
-            waiting.pulses[l] = first + waiting.owners[l]
+            waiting.pulses[l] = pulse_number(lot, waiting.owners[l])
             load_ray(packet, l, _ray_in(waiting.taken[l]), NOTHING)
-        trace_onward(around, packet, first, k // ONE_IN, rounds, waiting.taken[0, LEAF_PATH] > np.float32(0.0))
+        trace_onward(around, packet, lot.first, k // ONE_IN, rounds, waiting.taken[0, LEAF_PATH] > np.float32(0.0))
         rounds += 1
         if len(around.volumes.model) > 0:
             trace_volumes(around, packet, taken, waiting.pulses, scanning.chance, scratch.walk)

@@ -19,7 +19,8 @@ import numpy as np
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.pulse.from_air import air_code
-from tussock.pulse.tables import Heard, Hits, Receiving, Scanning, Slots
+from tussock.pulse.sub_rays import pulse_number
+from tussock.pulse.tables import Heard, Hits, Lot, Receiving, Scanning, Slots
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
 from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks
@@ -41,10 +42,10 @@ _LOST = np.float32(-1.0)
 
 
 @loop_kernel
-def listen_lanes(scanning: Scanning, first: int, used: int, lanes: int, hits: Hits, heard: Heard, slots: Slots) -> int:
+def listen_lanes(scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Heard, slots: Slots) -> int:
     """Turn the hits of sixteen pulses into their returns; how many there are."""
     receiving, chance = scanning.receiving, scanning.chance
-    listening, counts = receiving.listening, heard.echoes.counts
+    listening, counts, lanes = receiving.listening, heard.echoes.counts, lot.lanes
     _find(receiving, used, lanes, hits, heard)
     if len(scanning.air.soft) > 0:
         for l in range(lanes):
@@ -52,18 +53,18 @@ def listen_lanes(scanning: Scanning, first: int, used: int, lanes: int, hits: Hi
                 _insert(heard, l, scanning.air.soft_path, scanning.air.soft_peak, heard.soft[l])
     if listening.false_alarms > _ZERO or listening.interference > _ZERO:
         for l in range(lanes):
-            _invent(receiving, chance, first + l, l, heard)
+            _invent(receiving, chance, pulse_number(lot, l), l, heard)
     draws = bool(listening.scale > _ZERO or receiving.ray_sigma > _ZERO or slots.speed.shape[1] > 0)
     if len(scanning.around.volumes.model) > 0:
         _find_held(scanning, lanes, hits, heard)
     # First echoes all at once, in short loops that become vector code; the few that follow one by one.
-    _measure(scanning, first, 0, 0, LANES, draws, heard)
+    _measure(scanning, lot, 0, 0, LANES, draws, heard)
     for l in range(lanes):
         for e in range(1, counts[l]):
-            _measure(scanning, first, e, l, l + 1, draws, heard)
+            _measure(scanning, lot, e, l, l + 1, draws, heard)
     found = 0
     for l in range(lanes):
-        found += _report(receiving, first + l, l, hits, heard, slots)
+        found += _report(receiving, pulse_number(lot, l), l, hits, heard, slots)
     return found
 
 
@@ -136,17 +137,17 @@ def _find_held(scanning: Scanning, lanes: int, hits: Hits, heard: Heard) -> None
 
 
 @inline_kernel
-def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws: bool, heard: Heard) -> None:
+def _measure(scanning: Scanning, lot: Lot, e: int, begin: int, end: int, draws: bool, heard: Heard) -> None:
     """What the sensor makes of echo ``e`` of the lanes from ``begin`` to ``end``; one that is lost has the signal −1."""
     receiving, chance, lasers = scanning.receiving, scanning.chance, scanning.firing.lasers
     if draws:
-        _sample_chance(receiving, chance, first, e, begin, end, heard)
+        _sample_chance(receiving, lot, e, begin, end, heard)
     _weigh(receiving, e, begin, end, heard)
     if len(scanning.around.volumes.model) > 0:
         for l in range(begin, end):
             heard.sigmas[l] = rest_of_noise(heard.sigmas[l], heard.held[e, l])
     for l in range(begin, end):
-        heard.biases[l] = receiving.biases[lasers[min(first + l, len(lasers) - 1)]]
+        heard.biases[l] = receiving.biases[lasers[min(pulse_number(lot, l), len(lasers) - 1)]]
     for l in range(begin, end):
         away = heard.echoes.paths[e, l] + heard.walks[l]
         heard.ranges[e, l] = noisy_range(away, heard.biases[l], heard.sigmas[l], heard.draws[0, l])
@@ -157,18 +158,18 @@ def _measure(scanning: Scanning, first: int, e: int, begin: int, end: int, draws
         heard.ranges[e, l] = quantised(heard.ranges[e, l], receiving.range_step)
     if receiving.dropout > _ZERO:
         for l in range(begin, end):
-            if uniform(random_words(chance, first + l, e, _DROPOUT)[0]) < receiving.dropout:
+            if uniform(random_words(chance, pulse_number(lot, l), e, _DROPOUT)[0]) < receiving.dropout:
                 heard.signals[e, l] = _LOST
 
 
 @inline_kernel
-def _sample_chance(
-    receiving: Receiving, chance: Chance, first: int, e: int, begin: int, end: int, heard: Heard
-) -> None:
+def _sample_chance(receiving: Receiving, lot: Lot, e: int, begin: int, end: int, heard: Heard) -> None:
     """The chance of an echo: that of its range, its signal and its speed."""
     words, draws = heard.words, heard.draws
     for l in range(begin, end):
-        words[0, l], words[1, l], words[2, l], words[3, l] = random_words(chance, first + l, e, _RAY_NOISE)
+        words[0, l], words[1, l], words[2, l], words[3, l] = random_words(
+            lot.chance, pulse_number(lot, l), e, _RAY_NOISE
+        )
     for l in range(begin, end):
         draws[0, l] = deviate(words[0, l], words[1, l], receiving.laplace)
     for l in range(begin, end):

@@ -1,6 +1,6 @@
 """The hot loop: pulses meet the world, and what is left are returns.
 
-Pulses go through in groups of sixteen, in firing order, and their sub-rays in packets of up to sixteen that lie close together
+Pulses go through in groups of sixteen, and their sub-rays in packets of up to sixteen that lie close together
 (`tussock.pulse.sub_rays`). What they meet goes into a table with a row for every sub-ray and a column, a *lane*, for every
 pulse. For each group:
 
@@ -30,15 +30,15 @@ from numpy.typing import NDArray
 from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.adaptive import finish_lanes, new_probed
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, Lot, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
 from tussock.pulse.clouds import new_air_scratch
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting, stands_for
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
-from tussock.pulse.sub_rays import packets_of, part_of
-from tussock.pulse.tables import Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
+from tussock.pulse.sub_rays import lot_of, packets_of, part_of
+from tussock.pulse.tables import Lot, Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import air_hits, has_weather, weather_lanes
@@ -110,7 +110,7 @@ def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> N
             return
         found = 0
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
-            found += fire_group(scanning, scratch, slots, first)
+            found += fire_group(scanning, scratch, slots, lot_of(scanning.firing, first, scanning.chance))
         turns.counts[b] = found
 
 
@@ -118,48 +118,47 @@ def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> N
 def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
     """What is the same for all groups: the pose of a sensor that stands, its one origin, and what goes through leaves."""
     stand(scanning.poses, scratch.turn)
-    aim_origins(scanning.firing, 0, scratch.turn, scratch.aim)
+    aim_origins(scanning.firing, Lot(0, 1, LANES, scanning.chance), scratch.turn, scratch.aim)
     if may_go_on(scanning):
         scratch.waiting.stands_for[0] = stands_for(scanning)
 
 
 @inline_kernel
-def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, first: int) -> int:
-    """Fire the group of pulses that begins with number ``first``; how many returns there are."""
+def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot) -> int:
+    """Fire a group of pulses; how many returns there are."""
     around, firing, poses = scanning.around, scanning.firing, scanning.poses
-    receiving, chance, air = scanning.receiving, scanning.chance, scanning.air
+    receiving, air = scanning.receiving, scanning.air
     packet, hits = scratch.packet, scratch.hits
     filled, responds, dual = len(around.volumes.model) > 0, len(around.tables.responses) > 0, slots.range.shape[1] > 1
     bends = may_go_on(scanning)
     rays = len(firing.stencil)
     reach = receiving.max_range / receiving.media.inner
-    aim_lanes(firing, poses, first, chance, scratch.turn, scratch.aim)
-    lanes = min(LANES, len(firing.lasers) - first)
+    aim_lanes(firing, poses, lot, scratch.turn, scratch.aim)
     if filled:
-        end_beams(scanning, scratch, first, lanes, slots.range.shape[1])
+        end_beams(scanning, scratch, lot, slots.range.shape[1])
     packets, waiting = packets_of(firing.probes), 0
     for n in range(packets):
         part, last = part_of(n, firing.probes), n == packets - 1
-        load_lanes(packet, scratch.aim, firing, part, Lot(first, chance), reach, scratch.weights)
-        trace_sub_ray(around, packet, first, part.ray)
+        load_lanes(packet, scratch.aim, firing, part, lot, reach, scratch.weights)
+        trace_sub_ray(around, packet, lot.first, part.ray)
         if filled:
-            stop_lanes(scanning, scratch, part, lanes)
+            stop_lanes(scanning, scratch, part, lot.lanes)
         scatter_lanes(scanning, scratch, part)
         if responds:
-            respond_lanes(scanning, scratch, part, first, lanes, dual)
-        if bends and (anything_goes_on(scanning, packet, part, lanes) or (last and waiting > 0)):
-            waiting = follow_lanes(scanning, scratch, part, first, lanes, waiting, last)
+            respond_lanes(scanning, scratch, part, lot, dual)
+        if bends and (anything_goes_on(scanning, packet, part, lot.lanes) or (last and waiting > 0)):
+            waiting = follow_lanes(scanning, scratch, part, lot, waiting, last)
     if firing.probes < rays:
-        finish_lanes(scanning, scratch, first, lanes)
+        finish_lanes(scanning, scratch, lot)
     used = rows_in_use(hits, rays)
     if has_weather(air):
-        weather_lanes(scanning, scratch, first, lanes, used, len(slots.recording.samples) > 0)
+        weather_lanes(scanning, scratch, lot, used, len(slots.recording.samples) > 0)
         used = rows_in_use(hits, rays)
     if receiving.echoes:
-        found = listen_lanes(scanning, first, used, lanes, hits, scratch.heard, slots)
+        found = listen_lanes(scanning, lot, used, hits, scratch.heard, slots)
         if len(slots.recording.samples) > 0:
-            record_lanes(scanning, first, used, lanes, hits, scratch.heard, slots.recording)
+            record_lanes(scanning, lot, used, hits, scratch.heard, slots.recording)
     else:
-        found = receive_lanes(scanning, first, used, hits, scratch.chosen, slots)
+        found = receive_lanes(scanning, lot, used, hits, scratch.chosen, slots)
     clear_added(hits, rays, used)
     return found

@@ -19,7 +19,7 @@ from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.loop import Turns, new_scratch, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
-from tussock.pulse.tables import Chosen, Heard, Hits, Part, Recording, Scanning, Scratch, Slots
+from tussock.pulse.tables import Chosen, Heard, Hits, Lot, Part, Recording, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import has_weather, weather_lanes
@@ -141,7 +141,7 @@ def _no_volumes(
 
 
 @inline_kernel
-def _no_ends(scanning: Scanning, scratch: Scratch, first: int, lanes: int, returns: int) -> None:
+def _no_ends(scanning: Scanning, scratch: Scratch, lot: Lot, returns: int) -> None:
     return
 
 
@@ -151,34 +151,36 @@ def _no_stop(scanning: Scanning, scratch: Scratch, part: Part, lanes: int) -> No
 
 
 @inline_kernel
-def _no_sway(sway: Any, geometry: Whole, copy: Whole, time: Real, at: Corners, material: Whole) -> Corners:
+def _no_sway(
+    sway: Any, geometry: Whole, copy: Whole, time: Real, at: Corners, material: Whole, known: Array
+) -> Corners:  # fmt: skip
     return at
 
 
 @inline_kernel
-def _no_response(scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, dual: bool) -> None:
+def _no_response(scanning: Scanning, scratch: Scratch, part: Part, lot: Lot, dual: bool) -> None:
     return
 
 
 @inline_kernel
-def _no_weather(scanning: Scanning, scratch: Scratch, first: int, lanes: int, used: int, recorded: bool) -> None:
+def _no_weather(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, recorded: bool) -> None:
     return
 
 
 @inline_kernel
-def _no_hits(scanning: Scanning, first: int, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
+def _no_hits(scanning: Scanning, lot: Lot, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     return 0
 
 
 @inline_kernel
 def _no_recording(
-    scanning: Scanning, first: int, used: int, lanes: int, hits: Hits, heard: Heard, recording: Recording
-) -> None:
+    scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Heard, recording: Recording
+) -> None:  # fmt: skip
     return
 
 
 @inline_kernel
-def _no_others(scanning: Scanning, scratch: Scratch, first: int, lanes: int) -> None:
+def _no_others(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
     return
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.kernels import Array, Whole, inline_kernel, loop_kernel
-from tussock.pulse.tables import Chosen, Hits, Receiving, Scanning, Slots
-from tussock.randomness import Chance, Purpose, random_words, uniform
+from tussock.pulse.sub_rays import pulse_number
+from tussock.pulse.tables import Chosen, Hits, Lot, Receiving, Scanning, Slots
+from tussock.randomness import Purpose, random_words, uniform
 from tussock.signal.choice import ALL, FIRST, KIND_ECHO, KIND_FIRST, KIND_LAST, KIND_STRONGEST, LAST
 from tussock.signal.folding import folded
 from tussock.signal.range_noise import deviate, noisy_range, quantised, rest_of_noise
@@ -24,21 +25,20 @@ _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 
 
 @loop_kernel
-def receive_lanes(scanning: Scanning, first: int, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
+def receive_lanes(scanning: Scanning, lot: Lot, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     """Turn the hits of sixteen pulses, in the first ``used`` rows, into their returns; how many there are."""
-    receiving, chance = scanning.receiving, scanning.chance
-    rays, lanes = len(scanning.firing.stencil), min(LANES, len(scanning.firing.lasers) - first)
-    for l in range(lanes):
-        slots.counts[first + l] = 0
+    receiving, rays = scanning.receiving, len(scanning.firing.stencil)
+    for l in range(lot.lanes):
+        slots.counts[pulse_number(lot, l)] = 0
     found = 0
     for choice in range(slots.range.shape[1]):
         kind = _choose(receiving, hits.ranges[:used], hits.energies[:used], chosen, rays, choice)
         if receiving.ray_sigma > np.float32(0.0) and _draws_differ(chosen, choice):
-            _sample_noise(receiving, chance, first, chosen)
+            _sample_noise(receiving, lot, chosen)
         if receiving.dropout > np.float32(0.0):
-            _drop(receiving, chance, first, chosen)
-        _measure(scanning, first, lanes, hits, chosen)
-        found += _report(receiving, first, lanes, hits, chosen, kind, slots)
+            _drop(receiving, lot, chosen)
+        _measure(scanning, lot, hits, chosen)
+        found += _report(receiving, lot, hits, chosen, kind, slots)
     return found
 
 
@@ -92,30 +92,33 @@ def _draws_differ(chosen: Chosen, choice: int) -> bool:
 
 
 @inline_kernel
-def _sample_noise(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
+def _sample_noise(receiving: Receiving, lot: Lot, chosen: Chosen) -> None:
     """The range noise of every lane."""
     words = chosen.words
     for l in range(LANES):  # on its own, this loop becomes vector code
-        words[0, l], words[1, l], _, _ = random_words(chance, first + l, chosen.draw_numbers[l], _RAY_NOISE)
+        words[0, l], words[1, l], _, _ = random_words(
+            lot.chance, pulse_number(lot, l), chosen.draw_numbers[l], _RAY_NOISE
+        )
     for l in range(LANES):
         chosen.draws[l] = deviate(words[0, l], words[1, l], receiving.laplace)
 
 
 @inline_kernel
-def _drop(receiving: Receiving, chance: Chance, first: int, chosen: Chosen) -> None:
+def _drop(receiving: Receiving, lot: Lot, chosen: Chosen) -> None:
     """Lose some returns by chance."""
     for l in range(LANES):
-        words = random_words(chance, first + l, chosen.draw_numbers[l], _DROPOUT)
+        words = random_words(lot.chance, pulse_number(lot, l), chosen.draw_numbers[l], _DROPOUT)
         if uniform(words[0]) < receiving.dropout:
             chosen.rows[l] = -1
 
 
 @inline_kernel
-def _measure(scanning: Scanning, first: int, lanes: int, hits: Hits, chosen: Chosen) -> None:
+def _measure(scanning: Scanning, lot: Lot, hits: Hits, chosen: Chosen) -> None:
     """What the sensor makes of the true range."""
     receiving, filled = scanning.receiving, len(scanning.around.volumes.model) > 0
-    for l in range(lanes):
-        bias, sigma, row = receiving.biases[scanning.firing.lasers[first + l]], receiving.ray_sigma, chosen.rows[l]
+    for l in range(lot.lanes):
+        laser = scanning.firing.lasers[pulse_number(lot, l)]
+        bias, sigma, row = receiving.biases[laser], receiving.ray_sigma, chosen.rows[l]
         if filled and row >= 0:
             sigma = rest_of_noise(sigma, held_noise(scanning.around, hits.ids[0, row, l], hits.ids[1, row, l]))
         measured = noisy_range(chosen.ranges[l], bias, sigma, chosen.draws[l])
@@ -125,11 +128,11 @@ def _measure(scanning: Scanning, first: int, lanes: int, hits: Hits, chosen: Cho
 
 
 @inline_kernel
-def _report(receiving: Receiving, first: int, lanes: int, hits: Hits, chosen: Chosen, kind: Whole, slots: Slots) -> int:
+def _report(receiving: Receiving, lot: Lot, hits: Hits, chosen: Chosen, kind: Whole, slots: Slots) -> int:
     """Write the returns that are bright enough into their slots; how many there are."""
     found = 0
-    for l in range(lanes):
-        row, energy, pulse = chosen.rows[l], chosen.energies[l], first + l
+    for l in range(lot.lanes):
+        row, energy, pulse = chosen.rows[l], chosen.energies[l], pulse_number(lot, l)
         if row >= 0 and energy >= receiving.min_intensity:
             slot = slots.counts[pulse]
             slots.true_range[pulse, slot] = chosen.ranges[l]

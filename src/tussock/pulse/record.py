@@ -10,7 +10,8 @@ import numpy as np
 
 from tussock.elementary import exponential, logarithm
 from tussock.kernels import Array, Real, inline_kernel, loop_kernel
-from tussock.pulse.tables import Heard, Hits, Recording, Scanning
+from tussock.pulse.sub_rays import pulse_number
+from tussock.pulse.tables import Heard, Hits, Lot, Recording, Scanning
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
 from tussock.signal.echoes import REACH
 
@@ -22,20 +23,21 @@ _ZERO, _HALF, _TWO = np.float32(0.0), np.float32(0.5), np.float32(2.0)
 
 @loop_kernel
 def record_lanes(
-    scanning: Scanning, first: int, used: int, lanes: int, hits: Hits, heard: Heard, recording: Recording
-) -> None:
+    scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Heard, recording: Recording
+) -> None:  # fmt: skip
     """Record the pulses of sixteen lanes, whose hits have been gathered; a pulse without hits starts at NaN."""
     listening, gathered = scanning.receiving.listening, heard.gathered
     step, noisy = recording.step, recording.noisy and listening.scale > _ZERO
-    for l in range(lanes):
-        samples = recording.samples[first + l]
+    for l in range(lot.lanes):
+        pulse = pulse_number(lot, l)
+        samples = recording.samples[pulse]
         for i in range(len(samples)):
             samples[i] = _ZERO
-        recording.starts[first + l] = np.float32(np.nan)
+        recording.starts[pulse] = np.float32(np.nan)
         if gathered.energy[l] <= _ZERO:
             continue
         begin = max(np.floor((gathered.nearest[l] - recording.lead) / step), _ZERO)
-        recording.starts[first + l] = begin * step
+        recording.starts[pulse] = begin * step
         for k in range(used):
             if hits.energies[k, l] > _ZERO:
                 _add_pulse(hits.ranges[k, l] - begin * step, hits.energies[k, l], listening.sigma, step, samples)
@@ -44,7 +46,7 @@ def record_lanes(
                 path = max((begin + np.float32(i)) * step, np.float32(1e-3))
                 samples[i] *= listening.scale * exponential((_TWO - listening.exponent) * logarithm(path))
         if noisy:
-            _add_noise(scanning.chance, first + l, samples)
+            _add_noise(scanning.chance, pulse, samples)
 
 
 @inline_kernel

@@ -3,20 +3,63 @@
 Sixteen sub-rays of one pulse start at one place and stay within a few centimetres of each other, so Embree takes them through
 its trees as one: two to three and a half times as many rays a second as with one sub-ray of each of sixteen lasers, which
 meet sixteen different things. A pulse of more than sixteen sub-rays takes several packets, filled evenly; a pulse of five to
-fifteen has a packet to itself, which is worth its idle lanes. With fewer, `FEW`, there is nothing to be gained: then a packet
-holds one sub-ray of every pulse.
+fifteen has a packet to itself, which is worth its idle lanes. With fewer, `FEW`, a packet holds one sub-ray of every pulse, and
+the pulses are those of one laser that follow each other: they lie closer together than what different lasers fire at a time,
+and are traced 1.1 to 2.5 times as fast. That changes only which pulses make a group, within the sixteen rounds of all lasers
+that are fired one after the other; chance, rows and times are those of each pulse's own number.
 """
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tussock.kernels import Whole, inline_kernel
-from tussock.pulse.tables import Part
+from tussock.pulse.tables import Firing, Lot, Part
+from tussock.randomness import Chance
 from tussock.trace.packets import LANES
 
-__all__ = ["FEW", "lanes_of", "number_of", "packets_of", "part_of", "pulse_of", "some_of"]
+__all__ = [
+    "FEW",
+    "apart_in_groups",
+    "lanes_of",
+    "lot_of",
+    "number_of",
+    "packets_of",
+    "part_of",
+    "pulse_number",
+    "pulse_of",
+    "some_of",
+]
 
 FEW = 5
 """sub-rays of a pulse from which on they are traced together"""
+_MOST_APART = 256
+
+
+def apart_in_groups(lasers: NDArray[np.uint16], rays: int) -> int:
+    """`Firing.apart` of pulses with so many sub-rays: how many lasers take turns, if they do so in the same order throughout."""
+    if rays >= FEW or len(lasers) < 2:
+        return 1
+    again = np.flatnonzero(lasers[1 : _MOST_APART + 1] == lasers[0])
+    apart = int(again[0]) + 1 if len(again) else 1
+    return apart if bool((lasers[apart:] == lasers[:-apart]).all()) else 1
+
+
+@inline_kernel
+def lot_of(firing: Firing, at: int, chance: Chance) -> Lot:
+    """The group that comes after ``at`` pulses in groups, a multiple of 16."""
+    pulses, apart = len(firing.lasers), firing.apart
+    round_of_all = LANES * apart
+    if at < pulses // round_of_all * round_of_all:
+        return Lot(at // round_of_all * round_of_all + at % round_of_all // LANES, apart, LANES, chance)
+    return Lot(at, 1, min(LANES, pulses - at), chance)
+
+
+@inline_kernel
+def pulse_number(lot: Lot, l: int) -> Whole:
+    """Number of the pulse in lane ``l`` of a group."""
+    return lot.first + l * lot.apart
 
 
 @inline_kernel

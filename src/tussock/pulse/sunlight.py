@@ -23,7 +23,7 @@ import numpy as np
 from tussock.elementary import cosine_of_turns, sine_of_turns
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, axes_at, stand, stencil_ray
-from tussock.pulse.tables import Scanning
+from tussock.pulse.tables import Lot, Scanning
 from tussock.trace.hit_tables import DIFFUSE, LEAF
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, new_packet, ray_at, was_stopped
 from tussock.trace.ray import Hit, Ray, lift_at
@@ -80,10 +80,11 @@ def _fill(worker: int, workers: int, scanning: Scanning, sun: Sun, out: Array, r
     turn, aim = room.turn, room.aim
     groups = (len(out) + LANES - 1) // LANES
     stand(scanning.poses, turn)
-    aim_origins(scanning.firing, 0, turn, aim)
+    aim_origins(scanning.firing, Lot(0, 1, LANES, scanning.chance), turn, aim)
     for part in range(worker, (groups + _GROUPS - 1) // _GROUPS, workers):
         for group in range(part * _GROUPS, min(groups, (part + 1) * _GROUPS)):
-            aim_lanes(scanning.firing, scanning.poses, group * LANES, scanning.chance, turn, aim)
+            lot = Lot(group * LANES, 1, LANES, scanning.chance)
+            aim_lanes(scanning.firing, scanning.poses, lot, turn, aim)
             _light_lanes(scanning, sun, group * LANES, out, room)
 
 

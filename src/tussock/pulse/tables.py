@@ -22,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
     "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -49,6 +49,8 @@ class Firing(NamedTuple):
     """[s] since the start of the frame, shape (n,)"""
     lasers: NDArray[np.uint16]
     """shape (n,)"""
+    apart: int
+    """pulses of a group are so many apart; 1: they are fired one after the other (`tussock.pulse.sub_rays`)"""
     stencil: NDArray[np.float32]
     """share of the axis, of left and of up in every sub-ray's unit direction, shape (sub-rays, 3)"""
     weights: NDArray[np.float32]
@@ -148,6 +150,17 @@ class Scanning(NamedTuple):
     receiving: Receiving
     chance: Chance
     air: Air
+
+
+class Lot(NamedTuple):
+    """A group of up to sixteen pulses: lane ``l`` has number ``first + l · apart``."""
+
+    first: int
+    apart: int
+    lanes: int
+    """how many there are"""
+    chance: Chance
+    """that of their frame"""
 
 
 class Part(NamedTuple):

@@ -16,8 +16,8 @@ import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
-from tussock.pulse.tables import Hits, Part, Scanning, Scratch
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_number, pulse_of
+from tussock.pulse.tables import Hits, Lot, Part, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
 from tussock.signal.vegetation import range_error, spread_range
 from tussock.trace.packets import LANES, NOTHING, Packet, hit_at, load_ray, ray_at, say_close
@@ -34,11 +34,11 @@ _PATIENCE = 16  # surfaces of the object itself that a second ray is taken throu
 
 
 @inline_kernel
-def respond_lanes(scanning: Scanning, scratch: Scratch, part: Part, first: int, lanes: int, dual: bool) -> None:
+def respond_lanes(scanning: Scanning, scratch: Scratch, part: Part, lot: Lot, dual: bool) -> None:
     """Spread the ranges of the rays of a packet that met a shape that responds; the packet is left as it is."""
     packet, second, errors, hits = scratch.packet, scratch.second, scratch.errors, scratch.hits
     tables, receiving = scanning.around.tables, scanning.receiving
-    responding, count = False, lanes_of(part, lanes)
+    responding, count = False, lanes_of(part, lot.lanes)
     for l in range(LANES):
         errors[_MEAN, l], errors[_SIGMA, l], second.masks[l] = np.float32(0.0), np.float32(0.0), 0
         hit = hit_at(packet, l)
@@ -50,7 +50,7 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, part: Part, first: int, 
     if not responding:
         return
     for l in range(LANES):
-        scratch.pulses[l] = first + pulse_of(part, l)
+        scratch.pulses[l] = pulse_number(lot, pulse_of(part, l))
     _sample_errors(scanning.chance, scratch.pulses, errors)
     looking = False
     for l in range(count):
@@ -66,7 +66,7 @@ def respond_lanes(scanning: Scanning, scratch: Scratch, part: Part, first: int, 
         else:
             _spread(scanning, hits, error, np.float32(math.inf), number_of(part, l), pulse_of(part, l))
     if looking:
-        say_close(second, part.along)
+        say_close(second, part.along or lot.apart > 1)
         _trace_behind(scanning, packet, second, count)
         if len(scanning.around.volumes.model) > 0:
             trace_volumes(scanning.around, second, count, scratch.pulses, scanning.chance, scratch.walk)

@@ -17,8 +17,8 @@ import numpy as np
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.pulse.aim import axes_at, stencil_ray
 from tussock.pulse.reflect import add_hit, returned_energy
-from tussock.pulse.sub_rays import lanes_of, number_of, pulse_of
-from tussock.pulse.tables import Ended, Part, Scanning, Scratch
+from tussock.pulse.sub_rays import lanes_of, number_of, pulse_number, pulse_of
+from tussock.pulse.tables import Ended, Lot, Part, Scanning, Scratch
 from tussock.return_modes import ModeNumber
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import hit_at, ray_at, set_hit
@@ -33,16 +33,16 @@ _NONE, _ONE, _TWO = 0, 1, 2  # returns of a beam from volumes
 
 
 @loop_kernel
-def end_beams(scanning: Scanning, scratch: Scratch, first: int, lanes: int, returns: int) -> None:
-    """Where the beams of the pulses from ``first`` on end in volumes, for a sensor that reports so many returns."""
+def end_beams(scanning: Scanning, scratch: Scratch, lot: Lot, returns: int) -> None:
+    """Where the beams of a group of pulses end in volumes, for a sensor that reports so many returns."""
     around, receiving, ended = scanning.around, scanning.receiving, scratch.ended
     volumes = around.volumes
     one, nothing = np.float32(1.0), np.float32(0.0)
     reach = receiving.max_range / receiving.media.inner
     again = returns > 1 or receiving.mode == _LAST or receiving.mode == _SECOND
-    for l in range(lanes):
+    for l in range(lot.lanes):
         ray = stencil_ray(axes_at(scratch.aim, l), one, nothing, nothing, reach)
-        t, volume, copy = end_in_copies(volumes, scratch.walk, ray, True, first + l, scanning.chance)
+        t, volume, copy = end_in_copies(volumes, scratch.walk, ray, True, pulse_number(lot, l), scanning.chance)
         ended.returns[l] = _NONE
         if volume < 0:
             continue
@@ -51,7 +51,9 @@ def end_beams(scanning: Scanning, scratch: Scratch, first: int, lanes: int, retu
         if again:
             behind = np.float32(ray.near + t) + _gap(scanning, copy)
             rest = Ray(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz, behind, ray.far, ray.time)
-            does, t, volume = end_again(volumes, scratch.walk, rest, volume, copy, first + l, scanning.chance)
+            does, t, volume = end_again(
+                volumes, scratch.walk, rest, volume, copy, pulse_number(lot, l), scanning.chance
+            )
             if does:
                 ended.returns[l] = _TWO
                 _keep(ended, 1, l, np.float32(behind + t), volume, copy)

@@ -15,7 +15,8 @@ import numpy as np
 from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.clouds import meet_clouds
 from tussock.pulse.from_air import add_hit, air_code
-from tussock.pulse.tables import Firing, Hits, Scanning, Scratch
+from tussock.pulse.sub_rays import pulse_number
+from tussock.pulse.tables import Firing, Hits, Lot, Scanning, Scratch
 from tussock.randomness import Purpose, random_words, uniform
 from tussock.signal.air import MOST_DROPS, Air, drawn_drop, drop_count, relief_at
 from tussock.trace.packets import LANES
@@ -39,9 +40,9 @@ def air_hits(air: Air) -> int:
 
 
 @loop_kernel
-def weather_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int, used: int, recorded: bool) -> None:
+def weather_lanes(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, recorded: bool) -> None:
     """Change the hits of sixteen pulses, in the first ``used`` rows, by what is in the air, and add to them."""
-    air, hits = scanning.air, scratch.hits
+    air, hits, lanes = scanning.air, scratch.hits, lot.lanes
     if len(air.clouds) > 0:
         meet_clouds(scanning, scratch, lanes, used)
     if len(air.laws) > 0:
@@ -51,7 +52,7 @@ def weather_lanes(scanning: Scanning, scratch: Scratch, first: int, lanes: int, 
                     hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
         if scanning.receiving.echoes:
             for l in range(lanes):
-                _meet_drops(scanning, hits, first + l, l, used)
+                _meet_drops(scanning, hits, pulse_number(lot, l), l, used)
     if len(air.soft) > 0:
         _meet_continuum(air, scanning.firing, hits, scratch.heard.soft, lanes, recorded)
 

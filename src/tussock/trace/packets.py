@@ -19,7 +19,7 @@ from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.sway import swayed
+from tussock.trace.sway import KNOWN, swayed
 from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
 
 __all__ = [
@@ -31,7 +31,7 @@ LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID, _FLAGS = range(0, 12 * LANES, LANES)
 _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
 _WORDS = 21 * LANES
-_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE = range(0, 10 * LANES, LANES)  # rows of `Packet.corners`
+_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _KNOWN = range(0, 11 * LANES, LANES)  # rows of `Packet.corners`
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
 _COHERENT = np.uint32(1 << 16)  # RTC_RAY_QUERY_FLAG_COHERENT
 QUERY_WORDS = (QUERY_CONTEXT + RAYS_END) // 4
@@ -55,7 +55,8 @@ class Packet(NamedTuple):
     materials: NDArray[np.int32]
     """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
     corners: NDArray[np.float64]
-    """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies, shape (160,)"""
+    """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies; then the tips of plants that
+    were asked for last (`tussock.trace.sway.swayed`), shape (200,)"""
     query: NDArray[np.uint32]
     """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.cut_outs.filter`),
     shape (624,)"""
@@ -85,10 +86,12 @@ def new_packet() -> Packet:
     query.view(np.uint64)[1] = np.uint64(query.ctypes.data) + np.uint64(QUERY_CONTEXT)
     query[QUERY_CONTEXT // 4 : QUERY_CONTEXT // 4 + 2] = NOTHING  # RTCRayQueryContext: in no instance yet
     # What is computed of all lanes divides by zero in none: one that never had a ray stands across a triangle.
-    numbers, corners = words.view(np.float32), np.zeros(10 * LANES)
+    numbers, corners = words.view(np.float32), np.zeros(_KNOWN + KNOWN)
     numbers[_DIR_Z : _DIR_Z + LANES] = 1.0
+    numbers[_TFAR : _TFAR + LANES] = 1.0
     corners[_BX : _BX + LANES] = 1.0
     corners[_CY : _CY + LANES] = 1.0
+    corners[_KNOWN:] = -1.0
     return Packet(numbers, words, masks, np.full(LANES, -1, np.int32), corners, query)
 
 
@@ -266,9 +269,8 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
         bits[_GEOM + l] = instance
         at = corners_of(tables.triangles, instance, bits[_PRIM + l])
         if tables.sway.first[instance] >= 0:
-            at = swayed(
-                tables.sway, instance, copy, numbers[_TIME + l], at, material_of(tables, instance, bits[_PRIM + l])
-            )
+            material = material_of(tables, instance, bits[_PRIM + l])
+            at = swayed(tables.sway, instance, copy, numbers[_TIME + l], at, material, corners[_KNOWN:])
         turn = transform_of(tables.placed, instance, copy, numbers[_TIME + l])
         corners[_AX + l], corners[_AY + l], corners[_AZ + l] = apply_transform(turn, at.ax, at.ay, at.az)
         corners[_BX + l], corners[_BY + l], corners[_BZ + l] = apply_transform(turn, at.bx, at.by, at.bz)

@@ -73,6 +73,11 @@ class Swaying(NamedTuple):
     shape (4,)"""
 
 
+_TIPS, _TIP_NUMBERS = 8, 5
+KNOWN = _TIPS * _TIP_NUMBERS
+"""numbers of the tips that `swayed` keeps: of which copy, when, and the three of `Tip`"""
+
+
 class Tip(NamedTuple):
     """Where a plant's tip is taken."""
 
@@ -194,11 +199,22 @@ def _fluttered(shape: Array, plant: Array, time: Real, x: Real, y: Real, z: Real
 
 
 @inline_kernel
-def swayed(sway: Swaying, geometry: Whole, copy: Whole, ray_time: Real, at: Corners, material: Whole) -> Corners:
-    """A triangle of a copy of a geometry where it is at ``ray_time`` in [0, 1], in the shape's coordinates."""
-    shape, plant = sway.shapes[geometry], sway.plants[sway.first[geometry] + np.int64(copy)]
+def swayed(
+    sway: Swaying, geometry: Whole, copy: Whole, ray_time: Real, at: Corners, material: Whole, known: Array
+) -> Corners:  # fmt: skip
+    """A triangle of a copy of a geometry where it is at ``ray_time`` in [0, 1], in the shape's coordinates.
+
+    ``known`` is room for the tips that were asked for last, shape (`KNOWN`,), −1 everywhere at first: the sub-rays of a pulse have one
+    time and meet few plants, and to add up the gusts takes longer than all else.
+    """
+    row = sway.first[geometry] + np.int64(copy)
+    shape, plant = sway.shapes[geometry], sway.plants[row]
     time = sway.moment[0] + np.float64(ray_time) * sway.moment[1]
-    tip = tip_at(shape, plant, sway.waves, time)
+    k = row % _TIPS * _TIP_NUMBERS
+    if known[k] != row or known[k + 1] != time:
+        now = tip_at(shape, plant, sway.waves, time)
+        known[k], known[k + 1], known[k + 2], known[k + 3], known[k + 4] = np.float64(row), time, now.x, now.y, now.tall
+    tip = Tip(known[k + 2], known[k + 3], known[k + 4])
     ax, ay, az = bent(shape, tip, at.ax, at.ay, at.az)
     bx, by, bz = bent(shape, tip, at.bx, at.by, at.bz)
     cx, cy, cz = bent(shape, tip, at.cx, at.cy, at.cz)

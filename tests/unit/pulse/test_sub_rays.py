@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from ctypes import c_void_p
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tussock.poses import Pose
-from tussock.pulse.sub_rays import FEW, lanes_of, number_of, packets_of, part_of, pulse_of, some_of
+from tussock.bench import _in_groups
+from tussock.poses import Pose, Trajectory
+from tussock.pulse.sub_rays import (
+    FEW,
+    apart_in_groups,
+    lanes_of,
+    lot_of,
+    number_of,
+    packets_of,
+    part_of,
+    pulse_number,
+    pulse_of,
+    some_of,
+)  # fmt: skip
 from tussock.rebound import in_python
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground, sphere
@@ -125,3 +139,53 @@ def test_a_hit_is_that_of_its_own_pulse_and_sub_ray(model: str) -> None:
     towards = np.arctan2(frame.true_xyz[:, 1], frame.true_xyz[:, 0])
     assert np.abs((towards - frame.azimuth + np.pi) % (2 * np.pi) - np.pi).max() < 0.01
     np.testing.assert_allclose(frame.true_range, 5.6, atol=0.05)
+
+
+@pytest.mark.parametrize("apart", [1, 2, 6, 16, 33, 64])
+def test_every_pulse_is_in_one_group(apart: int) -> None:
+    lot, number = in_python(lot_of), in_python(pulse_number)
+    for pulses in (1, 15, 16, 17, 100, 1024, 2083, 5000):
+        firing: Any = SimpleNamespace(lasers=np.zeros(pulses), apart=apart)
+        lots = [lot(firing, at, None) for at in range(0, pulses, LANES)]
+        assert sorted(number(group, l) for group in lots for l in range(group.lanes)) == list(range(pulses))
+        together = LANES * apart
+        for at, group in zip(range(0, pulses, LANES), lots, strict=True):  # groups stay within their rounds
+            assert {number(group, l) // together for l in range(group.lanes)} == {at // together}
+        np.testing.assert_array_equal(
+            [number(group, l) for group in lots for l in range(group.lanes)], _in_groups(pulses, apart)
+        )
+
+
+def test_lasers_that_take_turns_are_so_many_apart() -> None:
+    turns = np.tile(np.array([3, 0, 2, 1], np.uint16), 40)
+    assert apart_in_groups(turns, 1) == apart_in_groups(turns, FEW - 1) == 4
+    assert apart_in_groups(turns[:-3], 1) == 4
+    assert apart_in_groups(turns, FEW) == 1
+    assert apart_in_groups(np.zeros(100, np.uint16), 1) == 1
+    assert apart_in_groups(np.zeros(1, np.uint16), 1) == 1
+    out_of_turn = turns.copy()
+    out_of_turn[-2] = 3
+    assert apart_in_groups(out_of_turn, 1) == 1
+    assert apart_in_groups(np.arange(600, dtype=np.uint16), 1) == 1
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_rows_are_those_of_each_pulse_whatever_the_blocks(moving: bool) -> None:
+    """Six lasers that take turns, one ray each: groups of one laser, which blocks of any size cut through."""
+    pattern = {
+        "kind": "spinning", "elevation_deg": [-30.0, -20.0, -12.0, -8.0, -5.0, -3.0], "steps": 61, "rotation_hz": 10.0,
+    }  # fmt: skip
+    receiver = Receiver(max_range_m=60.0, detects="10 % at 20 m with probability 0.9")
+    device = Sensor(name="six", pattern=pattern, receiver=receiver).with_(**{"noise.ray_sigma_m": 0.02})
+    path = (
+        Trajectory.through([0.0, 0.1], [Pose.at(0, 0, 1), Pose.at(2, 1, 1.5, yaw=1.0)]) if moving else Pose.at(0, 0, 1)
+    )
+    world = World(thicket())
+    frames = [scan(world, device, path, threads=1, block=block, keep_misses=True) for block in (16, 48, 96, 4096)]
+    frames.append(scan(world, device, path, threads=2))
+    assert frames[0].pulse.tolist() == list(range(6 * 61))
+    assert (frames[0].laser == device.pulses(0).lasers).all()
+    for other in frames[1:]:
+        for name in ("range", "true_range", "intensity", "xyz", "pulse", "time", "object_id"):
+            np.testing.assert_array_equal(getattr(frames[0], name), getattr(other, name))
+    assert np.isfinite(frames[0].true_range).sum() > 200
