@@ -25,7 +25,7 @@ from tussock.pulse.sub_rays import (
 )  # fmt: skip
 from tussock.rebound import in_python
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, ground, sphere
+from tussock.scene.primitives import box, ground, plane, sphere
 from tussock.scene.scene import Scene
 from tussock.sensors.beam import Beam
 from tussock.sensors.receiver import Receiver
@@ -189,3 +189,24 @@ def test_rows_are_those_of_each_pulse_whatever_the_blocks(moving: bool) -> None:
         for name in ("range", "true_range", "intensity", "xyz", "pulse", "time", "object_id"):
             np.testing.assert_array_equal(getattr(frames[0], name), getattr(other, name))
     assert np.isfinite(frames[0].true_range).sum() > 200
+
+
+def test_a_pulse_of_a_group_starts_at_its_own_place_and_time() -> None:
+    """A moving sensor over a plane: every hit, taken along its pulse from where the sensor was then, lies on the plane."""
+    scene = Scene("plane")
+    scene.add(plane((400, 400)), name="plane")
+    pattern = {
+        "kind": "spinning",
+        "elevation_deg": [-40.0, -30.0, -25.0, -20.0, -15.0],
+        "steps": 70,
+        "rotation_hz": 10.0,
+    }
+    device = Sensor(name="five", pattern=pattern, receiver=Receiver(max_range_m=100.0))
+    path = Trajectory.through([0.0, 0.1], [Pose.at(0, 0, 2), Pose.at(3, 1, 3, yaw=2.0, pitch=0.05)])
+    frame, pulses = scan(World(scene), device, path, threads=1), device.pulses(0)
+    assert len(frame) == len(pulses) == 350
+    assert apart_in_groups(pulses.lasers, 1) == 5
+    ways = pulses.directions[frame.pulse] * frame.true_range[:, None]
+    met = [path.pose(float(t)).apply(way)[2] for t, way in zip(pulses.offsets[frame.pulse], ways, strict=True)]
+    np.testing.assert_allclose(met, 0.0, atol=2e-4)
+    np.testing.assert_allclose(frame.time, pulses.offsets[frame.pulse], atol=1e-9)
