@@ -182,7 +182,7 @@ def test_rows_are_those_of_each_pulse_whatever_the_blocks(moving: bool) -> None:
     )
     world = World(thicket())
     frames = [scan(world, device, path, threads=1, block=block, keep_misses=True) for block in (16, 48, 96, 4096)]
-    frames.append(scan(world, device, path, threads=2))
+    frames.append(scan(world, device, path, threads=2, keep_misses=True))
     assert frames[0].pulse.tolist() == list(range(6 * 61))
     assert (frames[0].laser == device.pulses(0).lasers).all()
     for other in frames[1:]:
