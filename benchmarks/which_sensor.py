@@ -1,13 +1,15 @@
 """Which sensor should I buy for tall grass? Six LIDARs find their way through seeded worlds, in clear air and in fog.
 
-    python benchmarks/which_sensor.py FILE [FIRST:LAST]    drive what is missing in FILE (one line of JSON a drive)
+    python benchmarks/which_sensor.py FILE [FIRST:LAST [thicket]]    drive what is missing in FILE (a line of JSON a drive)
     python benchmarks/which_sensor.py table FILE…          the table of what is there, as Markdown
+    python benchmarks/which_sensor.py whole OTHER FIRST:LAST SENSOR…    the same with all pulses of some sensors
+    python benchmarks/which_sensor.py against OTHER FILE…  what came of those, beside what came of FILE's
 
-Every world is a field of grass as high as 0.9 to 1.5 m, with brambles, hazel, trees and rocks and without a trail; the
-vehicle starts at one end of it and is to come to the other, and knows nothing but what its LIDAR, GPS, compass and wheels
-say. It may be stopped at any moment and run again: what is finished stays, and worlds are finished one after the other,
-so that every table is a fair one. One thread, so that several may run beside each other, each with worlds and a file of
-its own (0:10, 10:20); some minute of a core a world.
+Every world is a field of grass as high as 0.9 to 1.5 m, with brambles, hazel, trees and rocks and without a trail
+(thicket: with two to four times the shrubs and trees); the vehicle starts at one end of it and is to come to the other,
+and knows nothing but what its LIDAR, GPS, compass and wheels say. It may be stopped at any moment and run again: what is
+finished stays, and worlds are finished one after the other, so that every table is a fair one. One thread, so that
+several may run beside each other, each with worlds and a file of its own (0:10, 10:20); half a minute of a core a world.
 
 So that it can be afforded: a look every 0.3 s, half a metre of way, whatever the sensor's own rate; every eighth pulse,
 and of each pulse two rays; the LMS-291, with 201 pulses a look and the widest spot, keeps all with twelve rays. The others
@@ -40,19 +42,26 @@ from tussock.worlds.site import Site, build_site
 
 SENSORS = ("lms-291-s05", "vlp-16", "hdl-32e", "hdl-64e-s3", "os1-64-rev7", "livox-mid-360")
 AIR = {"clear": None, "fog of 60 m": Weather(fog=Fog(visibility_m=60.0))}
-FIELD = Biome.parse({
-    "meaning": "tall grass with brambles, hazel, young trees and rocks", "ground": "soil",
-    "relief_m": [0.05, 0.4], "wavelength_m": [25, 70], "rocks_ha": [40, 120], "fence": 0.0,
-    "layers": [
-        {"species": {"tall-grass": 1}, "cover": [0.7, 1.0], "ages": {"young": 1, "grown": 2}},
-        {"species": {"bramble": 2, "hazel": 1}, "density_ha": [100, 500], "spacing_m": 0.9, "patchy": 0.5},
-        {"species": {"birch": 2, "oak": 1}, "density_ha": [40, 160], "spacing_m": 2.0, "ages": {"young": 1, "grown": 1}},
-    ],
-}, "field")  # fmt: skip
-RECIPE = Recipe(
-    name="tall-grass", side_m=(30, 30), own={"field": FIELD}, biomes={"field": 1}, seasons={"summer": 1}, slope_deg=(0, 4),
-    trail=0.0, puddles=(0, 0), people=(0, 0), animals=(0, 0), vehicles=(0, 0), weather={"clear": 1},
-)  # fmt: skip
+
+
+def recipe(name: str, shrubs: list[int], trees: list[int]) -> Recipe:
+    """Worlds of tall grass with so many shrubs and trees a hectare."""
+    field = Biome.parse({
+        "meaning": "tall grass with brambles, hazel, young trees and rocks", "ground": "soil",
+        "relief_m": [0.05, 0.4], "wavelength_m": [25, 70], "rocks_ha": [40, 120], "fence": 0.0,
+        "layers": [
+            {"species": {"tall-grass": 1}, "cover": [0.7, 1.0], "ages": {"young": 1, "grown": 2}},
+            {"species": {"bramble": 2, "hazel": 1}, "density_ha": shrubs, "spacing_m": 0.9, "patchy": 0.5},
+            {"species": {"birch": 2, "oak": 1}, "density_ha": trees, "spacing_m": 2.0, "ages": {"young": 1, "grown": 1}},
+        ],
+    }, "field")  # fmt: skip
+    return Recipe(
+        name=name, side_m=(30, 30), own={"field": field}, biomes={"field": 1}, seasons={"summer": 1}, slope_deg=(0, 4),
+        trail=0.0, puddles=(0, 0), people=(0, 0), animals=(0, 0), vehicles=(0, 0), weather={"clear": 1},
+    )  # fmt: skip
+
+
+RECIPES = {"field": recipe("tall-grass", [100, 500], [40, 160]), "thicket": recipe("thicket", [400, 900], [200, 400])}
 # What is nearer than the body reaches is left out, and with it what fog sends back from there. The grass grows to 1.5 m,
 # where the usual map already calls it an obstacle. A metre through grass of 0.9 m costs 1.5 m on free ground: with the
 # usual 6 m the way leads around the whole field, where nothing is known.
@@ -85,9 +94,8 @@ def settings_for(sensor: Sensor) -> DriveSettings:
     return SETTINGS.changed(scan_every=max(1, round(LOOK_S / sensor.frame_period)))
 
 
-def driven(stage: Stage, site: Site, name: str) -> dict[str, Any]:
+def driven(stage: Stage, site: Site, sensor: Sensor) -> dict[str, Any]:
     """What came of one drive, as plain data."""
-    sensor = thinned(load_sensor(name))
     start, goal = site.route.line[MARGIN], site.route.line[-1 - MARGIN]
     begin = time.process_time()
     try:
@@ -102,19 +110,24 @@ def driven(stage: Stage, site: Site, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(file: Path, worlds: range) -> None:
+def run(
+    file: Path, worlds: range, names: tuple[str, ...] = SENSORS, *, field: str = "field", whole: bool = False
+) -> None:
+    """Drive what is missing in a file; ``whole``: with all pulses, and rays as few as ever."""
     for number in worlds:
         known = {(row["world"], row["sensor"], row["air"]) for row in rows(file)}
-        missing = [(name, air) for name in SENSORS for air in AIR if (number, name, air) not in known]
+        missing = [(name, air) for name in names for air in AIR if (number, name, air) not in known]
         if not missing:
             continue
-        site = build_site(RECIPE, number, SEED)
+        site = build_site(RECIPES[field], number, SEED)
         stages = {
             air: Stage(site.scene.with_weather(weather), SETTINGS.vehicle, threads=1) for air, weather in AIR.items()
         }
         for name, air in missing:
             line = {"world": number, "sensor": name, "air": air}
-            line |= driven(stages[air], site, name)
+            sensor = load_sensor(name)
+            sensor = sensor.with_(**{"beam.rays": RAYS}) if whole else thinned(sensor)
+            line |= driven(stages[air], site, sensor)
             with file.open("a") as out:
                 out.write(json.dumps(line) + "\n")
             print(line, flush=True)
@@ -160,16 +173,38 @@ def table(found: list[dict[str, Any]]) -> None:
             )
 
 
+def by_drive(files: list[str]) -> dict[tuple[int, str, str], dict[str, Any]]:
+    """All drives by world, sensor and air; one that two files have is the same."""
+    return {(row["world"], row["sensor"], row["air"]): row for file in files for row in rows(Path(file))}
+
+
+def against(other: str, files: list[str]) -> None:
+    """Each drive of a file beside the same one of others, and how many ended alike."""
+    thin, alike, count = by_drive(files), 0, 0
+    for key, row in by_drive([other]).items():
+        if key not in thin or "refused" in row:
+            continue
+        old = thin[key]
+        count, alike = count + 1, alike + (old["ending"] == row["ending"])
+        both = ", ".join(
+            f"{word} {old[word]} → {row[word]}" for word in ("ending", "time_s", "collisions", "plant_work_j")
+        )
+        print(f"world {key[0]}, {key[1]}, {key[2]}: {both}")
+    print(f"{alike} of {count} ended alike")
+
+
 def main() -> None:
     first, *rest = sys.argv[1:]
     if first == "table":
-        # A drive that two files have is the same one.
-        table(
-            list({(row["world"], row["sensor"], row["air"]): row for file in rest for row in rows(Path(file))}.values())
-        )
+        table(list(by_drive(rest).values()))
+    elif first == "against":
+        against(rest[0], rest[1:])
+    elif first == "whole":
+        low, high = rest[1].split(":")
+        run(Path(rest[0]), range(int(low), int(high)), tuple(rest[2:]), whole=True)
     else:
         low, high = rest[0].split(":") if rest else (0, 20)
-        run(Path(first), range(int(low), int(high)))
+        run(Path(first), range(int(low), int(high)), field=rest[1] if len(rest) > 1 else "field")
 
 
 if __name__ == "__main__":
