@@ -35,6 +35,7 @@ _HOMES = {
     "packets": "packets",
     "learned-vegetation": "learned_vegetation",
     "volume-transfer": "volume_transfer",
+    "learned-drive": "learned_drive",
     "recorded-place": "recorded_place",
     "receiver": "receiver",
     "weather": "weather",
