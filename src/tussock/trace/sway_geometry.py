@@ -49,14 +49,17 @@ _ORG_X, _ORG_Y, _ORG_Z, _NEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _FAR = range(0, 9 
 (
     _X, _Y, _Z, _DX, _DY, _DZ, _TIP_X, _TIP_Y, _TALL, _BEGIN, _END, _RISE, _FROM, _TO, _OWN_NEAR, _OWN_FAR, _ROOM,
 ) = range(12 * _LANES, 29 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
-_USED, _PER_TALL = 9 * _LANES, 10 * _LANES
-"""in Embree's part, which it does not read of rays that are sent on: the lanes in use, and one over what is left of the height"""
+_USED, _PER_TALL, _SHARE = 9 * _LANES, 10 * _LANES, 11 * _LANES
+"""in Embree's part, which it does not read of rays that are sent on: the lanes in use, one over what is left of the height, and
+what a piece is of the part of a ray that may meet the plant"""
 _MASKS, _ROOM_AT = 16, 80  # bytes into the context
 _ALL = np.uint32(0xFFFFFFFF)
 _NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
 _TINY = np.float32(1e-12)
 _STEEP = np.float32(1.0 / 3.0)
 _PIECES = 3
+_MOST_OF_IT = np.float32(0.9)
+"""of a ray: where less of it is done, pieces are left"""
 _FEW = 4
 """lanes in use that are cheaper one by one than all at once"""
 _SHORT = np.float32(1e-3)
@@ -181,31 +184,31 @@ def _meet_copy(arguments: Whole, shadow: bool) -> None:
         _take_tips(tips, steps, valid, given, room)
         for l in range(_LANES):
             _take_upright(plant, given, room, l)
-    left, steepest = 0, np.float32(0.0)
+    pieces = 0
     for i in range(count):
         l = used[i]
-        inside = room[_BEGIN + l] <= room[_END + l]
+        inside, rise = room[_BEGIN + l] <= room[_END + l], room[_RISE + l]
         masks[l] = _ALL if inside else np.uint32(0)
-        left += inside
-        steepest = max(steepest, room[_RISE + l] if inside else np.float32(0.0))
-    if left == 0:
+        own = 1 if rise <= _STEEP else (2 if rise <= _STEEP + _STEEP else _PIECES)  # whatever other rays need
+        room[_SHARE + l] = _ONE if own == 1 else (_HALF if own == 2 else _THIRD)
+        pieces = max(pieces, own if inside else 0)
+    if pieces == 0:
         return
     scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
-    pieces = 1 if steepest <= _STEEP else (2 if steepest <= _STEEP + _STEEP else _PIECES)
     for piece in range(pieces):
         if few:
             for i in range(count):
-                _straighten(plant, room, piece, pieces, used[i])
+                _straighten(plant, room, piece, used[i])
         else:
             for l in range(_LANES):
-                _straighten(plant, room, piece, pieces, l)
+                _straighten(plant, room, piece, l)
         if pieces > 1:
             _take_piece(given, room, masks)
         if shadow:
             _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
         else:
             _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
-        if pieces > 1 and not _give_back(given, room, masks):
+        if pieces > 1 and not _give_back(given, room, masks, piece):
             return
 
 
@@ -222,25 +225,26 @@ def _used_lanes(valid: Array, used: Array, masks: Array) -> int:
 
 @inline_kernel
 def _take_piece(given: Array, room: Array, masks: Array) -> None:
-    """Let the rays be as long as a piece of them."""
+    """Let the rays that go in pieces be as long as one."""
     for l in range(_LANES):
-        if masks[l] != 0:
+        if masks[l] != 0 and room[_SHARE + l] < _ONE:
             room[_OWN_NEAR + l], room[_OWN_FAR + l] = given[_NEAR + l], given[_FAR + l]
             given[_NEAR + l], given[_FAR + l] = room[_FROM + l], room[_TO + l]
 
 
 @inline_kernel
-def _give_back(given: Array, room: Array, masks: Array) -> int:
-    """Let the rays be as long as they were, but for those that have met something; how many go on."""
-    left = 0
+def _give_back(given: Array, room: Array, masks: Array, piece: int) -> int:
+    """Let the rays be as long as they were, but for those that have met something; how many go on after a ``piece``."""
+    left, done = 0, np.float32(piece + 1)
     for l in range(_LANES):
-        if masks[l] != 0:
+        goes_on = False
+        if masks[l] != 0 and room[_SHARE + l] < _ONE:
             given[_NEAR + l] = room[_OWN_NEAR + l]
             if given[_FAR + l] == room[_TO + l]:
                 given[_FAR + l] = room[_OWN_FAR + l]
-                left += 1
-            else:
-                masks[l] = 0
+                goes_on = done * room[_SHARE + l] < _MOST_OF_IT
+        masks[l] = _ALL if goes_on else np.uint32(0)
+        left += goes_on
     return left
 
 
@@ -325,10 +329,10 @@ def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
 
 
 @inline_kernel
-def _straighten(plant: _Plant, room: Array, piece: int, pieces: int, l: int) -> None:
+def _straighten(plant: _Plant, room: Array, piece: int, l: int) -> None:
     """A straight ray through where a piece of a ray begins and ends in the plant upright; without branches."""
     base, per_height = plant.base, plant.per_height
-    step = (room[_END + l] - room[_BEGIN + l]) * np.float32(1.0 / pieces)
+    step = (room[_END + l] - room[_BEGIN + l]) * room[_SHARE + l]
     near = room[_BEGIN + l] + np.float32(piece) * step
     length = _most(step, _SHORT)
     far = near + length
