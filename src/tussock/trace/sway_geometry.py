@@ -2,10 +2,10 @@
 
 No hierarchy is built for a frame, only a table of where the tips are at steps of 20 ms. Where a ray enters such a box, Embree calls back, and the ray goes on into the shape's own
 hierarchy, which all copies share, in the coordinates in which the plant stands upright. There a straight ray is a curve;
-it is followed in straight pieces between points on it, one where it runs through less than a third of the plant's
+it is followed in straight pieces between points on it, one where it runs through less than a quarter of the plant's
 height, as the rays of a LIDAR mostly do, two or three where it comes from above. A piece that spans the share s of the height
 from z on leaves the curve by ½ s²(1 − z)² of the tip's displacement at most, as ψ'' = 4(1 − z)²; pieces are as many as keep
-s(1 − z) to a third. That settles which triangle is met; where is then
+s(1 − z) to about a quarter, three at most. That settles which triangle is met; where is then
 computed with the triangle bent at the ray's own time (`tussock.trace.packets.resolve`).
 
 What a callback is handed (rtcSetGeometryIntersectFunction, Embree 4 API):
@@ -56,7 +56,7 @@ _MASKS, _ROOM_AT = 16, 80  # bytes into the context
 _ALL = np.uint32(0xFFFFFFFF)
 _NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
 _TINY = np.float32(1e-12)
-_STEEP = np.float32(1.0 / 3.0)
+_STEEP = np.float32(0.27)
 _PIECES = 3
 _MOST_OF_IT = np.float32(0.9)
 """of a ray: where less of it is done, pieces are left"""
