@@ -128,6 +128,13 @@ def squall() -> Scene:
     return scene
 
 
+def downpour() -> Scene:
+    """The yard in more rain and snow than there is, so that a few dozen pulses meet many drops."""
+    scene = yard()
+    scene.weather = Weather(rain_mm_h=300.0, snow_mm_h=50.0, wet=0.0)
+    return scene
+
+
 def puddles() -> Scene:
     """A wet floor that mirrors the walls where it lies smooth, under one thin cloud."""
     scene = Scene("puddles")
@@ -228,6 +235,10 @@ CASES: dict[str, tuple[Callable[[], Scene], dict[str, object], dict[str, Any]]] 
     "a response": (hedge, HITS, {}),
     "a response and what stands behind": (hedge, NINE | {"receiver.mode": "strongest+last"}, {}),
     "rain, snow, fog and dust": (squall, NINE | SHEET | {"receiver.mode": "all", "beam.rays": 4, "beam.exit_mm": 8.0}, {}),
+    "drops in a narrow beam": (
+        downpour, SHEET | {"receiver.mode": "all", "receiver.near_reflectivity": 0.0, "beam.exit_mm": 2.0,
+                           "beam.divergence_horizontal_mrad": 0.5, "beam.divergence_vertical_mrad": 0.5}, {},
+    ),
     "weather to a receiver of hits": (squall, HITS | {"receiver.mode": "strongest"}, {"frame": 1}),
     "weather in waveforms": (squall, SHEET | {"steps": 3, "receiver.overlap_m": (0.5, 2.0)}, {"waveform": True}),
     "puddles": (puddles, SHEET | {"receiver.mode": "all", "receiver.near_reflectivity": 0.02}, {"pose": DRIVE}),

@@ -13,7 +13,18 @@ from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.scene.volumes import Volumes
 from tussock.trace.ray import ray_in_row
-from tussock.trace.volume_cells import ENTRY, EXIT, Cells, cell_keys, cells_of, grid_of, new_walk, next_cell, start_walk
+from tussock.trace.volume_cells import (
+    ENTRY,
+    EXIT,
+    Cells,
+    cell_keys,
+    cells_of,
+    grid_of,
+    new_walk,
+    next_cell,
+    start_walk,
+    volume_at,
+)
 from tussock.trace.volume_hits import gaussians_of, next_volume
 
 CELL = 0.1
@@ -103,6 +114,24 @@ def test_the_walk_finds_the_cells_of_a_plain_search() -> None:
         assert np.allclose(found[ray, :count, 2][sure[ray, met]], leave[ray, whole], atol=0.1)
         total += len(whole)
     assert total > 1000, "the rays meet something"
+
+
+@kernel
+def looked_up(cells: Any, places: Any, found: Any) -> None:
+    for i in range(len(places)):
+        found[i] = volume_at(cells, 0, places[i, 0], places[i, 1], places[i, 2])
+
+
+def test_a_cell_is_looked_up_as_in_a_plain_table() -> None:
+    """Every cell that is occupied, those beside it, and places anywhere, outside of the grid, too."""
+    cells, coordinates = grid(occupied(5))
+    table = {tuple(place): number for number, place in enumerate(coordinates.tolist())}
+    rng = np.random.default_rng(6)
+    beside = coordinates + rng.integers(-1, 2, coordinates.shape)
+    places = np.concatenate([coordinates, beside, rng.integers(-60, 60, (300, 3))])
+    found = np.zeros(len(places), np.int64)
+    looked_up(cells, places, found)
+    assert found.tolist() == [table.get(tuple(place), -1) for place in places.tolist()]
 
 
 def some_volumes(partition: Any, n: int, seed: int) -> Volumes:

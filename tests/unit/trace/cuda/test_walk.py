@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from tussock.scene.placements import Placements
 from tussock.scene.primitives import box, ground, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.trace.cuda import walk
 from tussock.trace.cuda.packets import (
     NOTHING,
     find_surfaces,
@@ -239,3 +241,30 @@ def test_a_world_in_which_nothing_stands() -> None:
     way = np.array([[1.0, 0, 0], [-1.0, 0, 0], [1.0, 0, 0]])
     found = traced(World(scene), np.zeros((3, 3)), way, np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(found.ranges, [4.0, np.inf, 8.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("time", [0.0, 0.3, 0.5, 0.9, 1.0])
+def test_a_ray_in_the_coordinates_of_a_shape(time: float) -> None:
+    """Against the inverse of its matrix: where it stands, and where it turns and grows from step to step."""
+    rng = np.random.default_rng(9)
+    ray = Ray(*rng.normal(size=6).astype(np.float32), np.float32(0), np.float32(9), np.float32(time))
+    start, way = np.array(ray[:3], float), np.array(ray[3:6], float)
+    matrices = rng.normal(size=(3, 2, 3, 3)) + 2 * np.eye(3)  # steps, copies; columns are the axes of the shape
+    places = rng.normal(size=(3, 2, 3))
+    copy = 1
+    inverse = np.linalg.inv(matrices[0, copy])
+    standing = np.zeros((2, 16), np.float32)
+    standing[copy, :9], standing[copy, 9:12] = inverse.ravel(), places[0, copy]
+    trees = SimpleNamespace(moving=np.zeros((0, 12), np.float32), placements=standing)
+    wanted = [*inverse @ (start - places[0, copy]), *inverse @ way]
+    assert walk._into_shape.py_func(trees, copy, ray) == pytest.approx(wanted, abs=1e-4)
+
+    rows = np.concatenate([matrices.transpose(0, 1, 3, 2).reshape(3, 2, 9), places], 2).reshape(6, 12)
+    ids = np.array([[0, 3, 2], [1, 3, 2]], np.int32)  # first row, steps, copies
+    trees = SimpleNamespace(moving=rows.astype(np.float32), placement_ids=ids)
+    low = min(int(2 * time), 1)
+    share = 2 * time - low
+    matrix = (1 - share) * matrices[low, copy] + share * matrices[low + 1, copy]
+    place = (1 - share) * places[low, copy] + share * places[low + 1, copy]
+    wanted = [*np.linalg.solve(matrix, start - place), *np.linalg.solve(matrix, way)]
+    assert walk._into_moving.py_func(trees, copy, ray) == pytest.approx(wanted, rel=1e-3, abs=1e-3)
