@@ -87,6 +87,7 @@ def test_bench_has_the_promised_form(tussock):
     for rays in (1, 9):
         case = meadow[rays]
         assert case["ratio"] == pytest.approx(case["scan_pulses_per_s"] / case["bare_pulses_per_s"], rel=1e-9)
+        assert case["close_ratio"] == pytest.approx(case["scan_pulses_per_s"] / case["close_pulses_per_s"], rel=1e-9)
     others = {case["name"]: case for case in said["cases"] if case["name"] != "meadow"}
     assert set(others) == {
         "beams on", "adaptive", "opaque leaves", "hit by hit", "no mirrors", "everything on", "depth image",
