@@ -30,7 +30,7 @@ from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
     "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "fetch", "float32_at", "float32_rows", "float32_view",
-    "float64_view", "from_library", "inline_kernel", "int32_view", "int64_view", "kernel", "kernel_like", "loop_kernel",
+    "float64_view", "from_library", "inline_kernel", "int32_at", "int32_view", "int64_view", "kernel", "kernel_like", "loop_kernel",
     "source_stamp", "taken", "uint8_at", "uint16_view", "uint32_at", "uint32_view", "uint64_at", "uint64_view",
 ]  # fmt: skip
 
@@ -270,6 +270,7 @@ def _viewer(kind: Any, plain: Any, width: int = 0) -> Any:
 
 float32_at: Any = _loader(types.float32, ctypes.c_float)
 uint8_at: Any = _loader(types.uint8, ctypes.c_uint8)
+int32_at: Any = _loader(types.int32, ctypes.c_int32)
 uint32_at: Any = _loader(types.uint32, ctypes.c_uint32)
 uint64_at: Any = _loader(types.uint64, ctypes.c_uint64)
 float32_view: Any = _viewer(types.float32, ctypes.c_float)

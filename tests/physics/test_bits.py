@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
+from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
+from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, ground, sphere
+from tussock.scene.primitives import box, ground, plane, sphere
 from tussock.scene.scene import Scene
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.trace.embree import Device, chosen_isa, host_isas
+from tussock.trace.rays import trace_rays
 from tussock.trace.world import World
 
 BEST = host_isas()[-1] if host_isas() else ""
@@ -50,6 +54,46 @@ def test_frames_have_the_same_bits_under_every_instruction_set(isa: str) -> None
     assert differ <= 1
     assert len(pulses) >= max(len(one), len(other)) - 1
     assert (one.true_range[a] != other.true_range[b]).sum() <= 1
+
+
+def rays_at_edges(tile: Mesh, scene: Scene, rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rays aimed at the edges of all copies, as near to them as double precision is."""
+    draw = np.random.default_rng(7)
+    matrices = scene.objects[0].placements.matrices[draw.integers(0, len(scene.objects[0].placements), rays)]
+    ends = tile.vertices[tile.triangles[draw.integers(0, len(tile.triangles), rays)]].astype(np.float64)
+    k, share = draw.integers(0, 3, rays), draw.uniform(0, 1, (rays, 1))
+    place = ends[np.arange(rays), k] * share + ends[np.arange(rays), (k + 1) % 3] * (1 - share)
+    place = np.einsum("nij,nj->ni", matrices[:, :, :3], place) + matrices[:, :, 3]
+    way = place - [0.3, 0.1, 1.7]
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    return np.broadcast_to([0.3, 0.1, 1.7], way.shape), way
+
+
+@pytest.mark.parametrize("isa", [isa for isa in host_isas() if isa != BEST])
+def test_rays_right_at_the_edges_of_blades_meet_the_same(isa: str) -> None:
+    """Every second ray met something else, or another triangle of the blade, without fused products."""
+    tile, scene, draw = grass_tile(seed=1), Scene(), np.random.default_rng(8)
+    scene.add(tile, placements=Placements.of(draw.uniform(-25, 25, (200, 3)) * [1, 1, 0], yaw=draw.uniform(0, 6, 200)))
+    scene.add(ground((80, 80), cells=(40, 40)))
+    rays = rays_at_edges(tile, scene, 60_000)
+    one, other = (trace_rays(World(scene, device=Device(name)), *rays, 60.0, threads=1) for name in (isa, BEST))
+    differ = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    assert differ.sum() <= 1  # surfaces that cross
+
+
+@pytest.mark.parametrize("isa", host_isas())
+@pytest.mark.parametrize("placed", ["once", "as copies", "mirrored"])
+def test_a_leaf_ends_a_band_before_its_edge(isa: str, placed: str) -> None:
+    """At 20 m the band is 5 to 20 µm wide; a wall is behind."""
+    scene = Scene()
+    places = [[0.0, 0.0, 0.0]] if placed == "once" else [[0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]
+    scale = np.array([[1.0, -1.0, 1.0]]) if placed == "mirrored" else np.ones((1, 3))
+    scene.add(plane((0.1, 0.1)), placements=Placements.of(places, scale=np.repeat(scale, len(places), 0)))
+    scene.add(plane((30, 30)), position=(0, 0, -1))
+    inside = np.array([-1e-4, -1e-6, 0.0, 1e-6, 1e-4])
+    start = np.stack([0.05 - inside, 0 * inside + 0.01, 0 * inside + 20.0], 1)
+    ranges = trace_rays(World(scene, device=Device(isa)), start, np.broadcast_to([0.0, 0.0, -1.0], start.shape), 60.0)
+    assert ranges.tolist() == [21.0, 21.0, 21.0, 21.0, 20.0]
 
 
 def test_the_instructions_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,8 @@ class HitTables(NamedTuple):
     """where copies are"""
     triangles: Triangles
     """where the triangles of geometries are"""
+    neighbours: NDArray[np.uint64]
+    """addresses of what is beyond their edges (`tussock.trace.neighbours.beyond_edges`), 0 where that is not known"""
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""
     optics: NDArray[np.float32]

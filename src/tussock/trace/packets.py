@@ -13,30 +13,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, kernel
+from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, int32_at, kernel
 from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, QUERY_CONTEXT, RAYS_AT, RAYS_END
+from tussock.trace.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
+from tussock.trace.neighbours import BORDER, LEFT_ALONE
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
 from tussock.trace.sway import KNOWN, swayed
 from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
 
 __all__ = [
-    "LANES", "NOTHING", "Packet", "distance_at", "empty_lane", "hit_at", "intersect", "is_hit", "let_cut_out", "load_ray",
-    "new_packet", "occluded", "ray_at", "resolve", "say_close", "set_hit", "was_stopped",
+    "LANES", "MET", "NOTHING", "PASSED", "Packet", "band_at", "beyond_edge", "distance_at", "empty_lane", "forget_hit", "hit_at",
+    "intersect", "is_hit", "is_near_edge", "keep_ends", "let_cut_out", "load_ray", "name_triangle", "new_packet", "occluded",
+    "ray_at", "resolve", "say_close", "set_hit", "set_near", "was_stopped",
 ]  # fmt: skip
 
 LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _TNEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _TFAR, _MASK, _ID, _FLAGS = range(0, 12 * LANES, LANES)
 _NG_X, _NG_Y, _NG_Z, _U, _V, _PRIM, _GEOM, _INST, _INST_PRIM = range(12 * LANES, 21 * LANES, LANES)
 _WORDS = 21 * LANES
-_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _KNOWN = range(0, 11 * LANES, LANES)  # rows of `Packet.corners`
+_AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _REACH, _EDGE, _END, _KNOWN = range(0, 14 * LANES, LANES)
+"""rows of `Packet.corners`"""
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
 _COHERENT = np.uint32(1 << 16)  # RTC_RAY_QUERY_FLAG_COHERENT
 QUERY_WORDS = (QUERY_CONTEXT + RAYS_END) // 4
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
+MET, PASSED = -1, -2
+"""that a triangle is met; and that its surface ends before the ray reaches it, see `beyond_edge`"""
 
 library()  # the symbols below must be known before a cached kernel is loaded
 _intersect16: Any = from_library(library(), "rtcIntersect16", 4)
@@ -55,8 +61,9 @@ class Packet(NamedTuple):
     materials: NDArray[np.int32]
     """what each lane met, −1 for nothing; known once it is resolved, shape (16,)"""
     corners: NDArray[np.float64]
-    """the triangle that each lane met, in the world [m], nine rows, and the side of mirrored copies; then the tips of plants that
-    were asked for last (`tussock.trace.sway.swayed`), shape (200,)"""
+    """the triangle that each lane met, in the world [m], nine rows; the side of mirrored copies; what `band_of` wants to know of
+    a copy, −1 for one that bends; 1 where the ray passes near an edge; the far end of the ray; then the tips of plants that
+    were asked for last (`tussock.trace.sway.swayed`), shape (232,)"""
     query: NDArray[np.uint32]
     """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.cut_outs.filter`),
     shape (624,)"""
@@ -234,10 +241,11 @@ def _hand_over(tables: HitTables, packet: Packet) -> None:
 
 
 @inline_kernel
-def resolve(tables: HitTables, packet: Packet) -> None:
+def resolve(tables: HitTables, packet: Packet) -> bool:
     """Turn Embree's numbers into ours, in every lane in use: geometry, copy, material, and where the ray met it.
 
-    Idle lanes keep what they have: it may be a volume, which has no triangles.
+    Idle lanes keep what they have: it may be a volume, which has no triangles. Whether any ray in use passes near an edge:
+    what it meets there is not settled yet, see `is_near_edge`.
     """
     for l in range(LANES):
         if packet.masks[l] != 0 and packet.bits[_GEOM + l] != NOTHING:
@@ -245,7 +253,7 @@ def resolve(tables: HitTables, packet: Packet) -> None:
     for l in range(LANES):
         if packet.masks[l] != 0:
             packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
-    _meet_lanes(packet)
+    return _meet_lanes(packet)
 
 
 @inline_kernel
@@ -268,7 +276,8 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
     if instance != NOTHING:
         bits[_GEOM + l] = instance
         at = corners_of(tables.triangles, instance, bits[_PRIM + l])
-        if tables.sway.first[instance] >= 0:
+        bends = tables.sway.first[instance] >= 0
+        if bends:
             material = material_of(tables, instance, bits[_PRIM + l])
             at = swayed(tables.sway, instance, copy, numbers[_TIME + l], at, material, corners[_KNOWN:])
         turn = transform_of(tables.placed, instance, copy, numbers[_TIME + l])
@@ -276,6 +285,8 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
         corners[_BX + l], corners[_BY + l], corners[_BZ + l] = apply_transform(turn, at.bx, at.by, at.bz)
         corners[_CX + l], corners[_CY + l], corners[_CZ + l] = apply_transform(turn, at.cx, at.cy, at.cz)
         corners[_SIDE + l] = mirrored_side(turn)
+        start = abs(numbers[_ORG_X + l]) + abs(numbers[_ORG_Y + l]) + abs(numbers[_ORG_Z + l])
+        corners[_REACH + l] = -1.0 if bends else start + abs(turn.x) + abs(turn.y) + abs(turn.z)
     else:
         bits[_INST_PRIM + l] = 0  # Embree says "none" where it traced no instance; it is the only copy
         at = corners_of(tables.triangles, bits[_GEOM + l], bits[_PRIM + l])
@@ -283,29 +294,128 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
         corners[_BX + l], corners[_BY + l], corners[_BZ + l] = at.bx, at.by, at.bz
         corners[_CX + l], corners[_CY + l], corners[_CZ + l] = at.cx, at.cy, at.cz
         corners[_SIDE + l] = 1.0
+        corners[_REACH + l] = 0.0
     return material_of(tables, bits[_GEOM + l], bits[_PRIM + l])
 
 
 @inline_kernel
-def _meet_lanes(packet: Packet) -> None:
-    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic."""
-    numbers, corners = packet.numbers, packet.corners
+def _meet_lanes(packet: Packet) -> bool:
+    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic.
+
+    Whether any of them passes near an edge.
+    """
+    numbers, corners, close = packet.numbers, packet.corners, False
     for l in range(LANES):
-        ray = Ray(
-            np.float64(numbers[_ORG_X + l]), np.float64(numbers[_ORG_Y + l]), np.float64(numbers[_ORG_Z + l]),
-            np.float64(numbers[_DIR_X + l]), np.float64(numbers[_DIR_Y + l]), np.float64(numbers[_DIR_Z + l]),
-            0.0, 0.0, 0.0,
-        )  # fmt: skip
-        at = Corners(
-            corners[_AX + l], corners[_AY + l], corners[_AZ + l], corners[_BX + l], corners[_BY + l], corners[_BZ + l],
-            corners[_CX + l], corners[_CY + l], corners[_CZ + l],
-        )  # fmt: skip
+        ray, at = _exact_ray(numbers, l), _corners_at(corners, l)
         found, side, used = meet_triangle(ray, at), corners[_SIDE + l], packet.masks[l] != 0
         met = used & (packet.materials[l] >= 0)
         length = side if met else 0.0
+        near = met & (corners[_REACH + l] >= 0.0) & nears_edge(ray, at, corners[_REACH + l])
+        corners[_EDGE + l] = 1.0 if near else 0.0
+        close |= near
         numbers[_TFAR + l] = np.float32(found.distance) if met else numbers[_TFAR + l]
         numbers[_NG_X + l] = np.float32(length * found.nx) if used else numbers[_NG_X + l]
         numbers[_NG_Y + l] = np.float32(length * found.ny) if used else numbers[_NG_Y + l]
         numbers[_NG_Z + l] = np.float32(length * found.nz) if used else numbers[_NG_Z + l]
         numbers[_U + l] = np.float32(found.u) if used else numbers[_U + l]
         numbers[_V + l] = np.float32(found.v) if used else numbers[_V + l]
+    return close
+
+
+@inline_kernel
+def _exact_ray(numbers: Array, l: int) -> Ray:
+    """The ray of lane ``l`` in double precision, without its ends."""
+    return Ray(
+        np.float64(numbers[_ORG_X + l]), np.float64(numbers[_ORG_Y + l]), np.float64(numbers[_ORG_Z + l]),
+        np.float64(numbers[_DIR_X + l]), np.float64(numbers[_DIR_Y + l]), np.float64(numbers[_DIR_Z + l]),
+        0.0, 0.0, 0.0,
+    )  # fmt: skip
+
+
+@inline_kernel
+def _corners_at(corners: Array, l: int) -> Corners:
+    """The triangle that lane ``l`` met, in the world."""
+    return Corners(
+        corners[_AX + l], corners[_AY + l], corners[_AZ + l], corners[_BX + l], corners[_BY + l], corners[_BZ + l],
+        corners[_CX + l], corners[_CY + l], corners[_CZ + l],
+    )  # fmt: skip
+
+
+@inline_kernel
+def keep_ends(packet: Packet) -> None:
+    """Before a packet is traced: keep the far ends of its rays, which hits overwrite."""
+    for l in range(LANES):
+        packet.corners[_END + l] = packet.numbers[_TFAR + l]
+
+
+@inline_kernel
+def is_near_edge(packet: Packet, l: int) -> bool:
+    """Whether the ray of lane ``l`` passes near an edge of the triangle that it met; see `beyond_edge`."""
+    return packet.corners[_EDGE + l] > 0.0
+
+
+@inline_kernel
+def band_at(packet: Packet, l: int) -> Real:
+    """[m] width of the band along the edges of the triangle that lane ``l`` met."""
+    return band_of(_exact_ray(packet.numbers, l), _corners_at(packet.corners, l), packet.corners[_REACH + l])
+
+
+@inline_kernel
+def beyond_edge(tables: HitTables, packet: Packet, l: int) -> int:
+    """What lane ``l``, which passes near an edge, meets there: `MET`, `PASSED`, or the number of another triangle."""
+    beyond = tables.neighbours[packet.bits[_GEOM + l]]
+    if beyond == 0:
+        return MET
+    primitive = np.int64(packet.bits[_PRIM + l])
+    ray, at, word = _exact_ray(packet.numbers, l), _corners_at(packet.corners, l), MET
+    band = band_of(ray, at, packet.corners[_REACH + l])
+    for i in range(3):
+        other = int32_at(beyond, 3 * primitive + i)
+        if other == LEFT_ALONE:
+            continue
+        edge = edge_of(ray, at, i, third_corner(at, i))
+        if other != BORDER:
+            neighbour = _triangle_beyond(tables, packet, l, other)
+            goes_on = edge_of(ray, at, i, third_corner(neighbour, other % 3)).corner * edge.corner < 0.0
+            if goes_on and is_beyond(edge):
+                return int(other // 3)
+            if goes_on or is_thin(ray, neighbour, other % 3, band):
+                continue
+        if ends_here(edge, band):
+            word = PASSED
+    return word
+
+
+@inline_kernel
+def _triangle_beyond(tables: HitTables, packet: Packet, l: int, other: Whole) -> Corners:
+    """A neighbour of the triangle that lane ``l`` met, ``other`` = 3 · its number + an edge, in the world."""
+    bits = packet.bits
+    at = corners_of(tables.triangles, bits[_GEOM + l], np.uint32(other // 3))
+    if bits[_INST + l] == NOTHING:
+        return at
+    turn = transform_of(tables.placed, bits[_GEOM + l], bits[_INST_PRIM + l], packet.numbers[_TIME + l])
+    ax, ay, az = apply_transform(turn, at.ax, at.ay, at.az)
+    bx, by, bz = apply_transform(turn, at.bx, at.by, at.bz)
+    cx, cy, cz = apply_transform(turn, at.cx, at.cy, at.cz)
+    return Corners(ax, ay, az, bx, by, bz, cx, cy, cz)
+
+
+@inline_kernel
+def name_triangle(packet: Packet, l: int, primitive: int) -> None:
+    """Let lane ``l`` have met another triangle of the same shape; to be resolved."""
+    packet.bits[_PRIM + l] = np.uint32(primitive)
+
+
+@inline_kernel
+def set_near(packet: Packet, l: int, near: Real) -> None:
+    """Let the ray of lane ``l`` begin ``near`` [m] from its start."""
+    packet.numbers[_TNEAR + l] = np.float32(near)
+
+
+@inline_kernel
+def forget_hit(packet: Packet, l: int) -> None:
+    """Let lane ``l`` have met nothing, and its ray be as long as it was when `keep_ends` was called."""
+    packet.numbers[_TFAR + l] = np.float32(packet.corners[_END + l])
+    packet.bits[_GEOM + l] = NOTHING
+    packet.bits[_INST + l] = NOTHING
+    packet.bits[_INST_PRIM + l] = 0

@@ -10,10 +10,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.kernels import Array, Real, Whole, apart_kernel, inline_kernel, loop_kernel
 from tussock.randomness import Chance
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.packets import NOTHING, Packet, hit_at, intersect, let_cut_out, occluded, ray_at, resolve, set_hit
+from tussock.trace.packets import (
+    LANES,
+    MET,
+    NOTHING,
+    PASSED,
+    Packet,
+    band_at,
+    beyond_edge,
+    forget_hit,
+    hit_at,
+    intersect,
+    is_near_edge,
+    keep_ends,
+    let_cut_out,
+    name_triangle,
+    occluded,
+    ray_at,
+    resolve,
+    set_hit,
+    set_near,
+)  # fmt: skip
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
@@ -28,6 +48,9 @@ __all__ = [
     "trace_surfaces",
     "trace_volumes",
 ]
+
+_TURNS = 100
+"""triangles that a ray may pass by at their edges; it meets the last"""
 
 
 class Surroundings(NamedTuple):
@@ -55,8 +78,48 @@ def find_surfaces(around: Surroundings, packet: Packet) -> None:
 @inline_kernel
 def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
+    keep_ends(packet)
     find_surfaces(around, packet)
-    resolve(around.tables, packet)
+    if resolve(around.tables, packet):
+        _settle_edges(around, packet)
+
+
+@apart_kernel
+def _settle_edges(around: Surroundings, packet: Packet) -> None:
+    """Where rays pass near an edge of what they met, let them meet what our own arithmetic says (`tussock.trace.edges`)."""
+    used = 0
+    for l in range(LANES):
+        used |= int(packet.masks[l] != 0) << l
+        packet.masks[l] = 0
+    for l in range(LANES):
+        if used >> l & 1 and is_near_edge(packet, l):
+            packet.masks[l] = NOTHING  # alone: the others keep what they met
+            _settle_lane(around, packet, l)
+            packet.masks[l] = 0
+    for l in range(LANES):
+        packet.masks[l] = NOTHING if used >> l & 1 else np.uint32(0)
+
+
+@inline_kernel
+def _settle_lane(around: Surroundings, packet: Packet, l: int) -> None:
+    begin, last, step = ray_at(packet, l).near, NOTHING, 0.0
+    for _ in range(_TURNS):
+        word = beyond_edge(around.tables, packet, l)
+        if word == MET:
+            break
+        if word == PASSED:
+            # Embree may find the same triangle again where it is seen from the side: each time the ray begins further on.
+            hit = hit_at(packet, l)
+            step = 2.0 * step if hit.primitive == last else 4.0 * band_at(packet, l)
+            last = hit.primitive
+            set_near(packet, l, max(hit.distance, ray_at(packet, l).near) + step)
+            forget_hit(packet, l)
+            find_surfaces(around, packet)
+        else:
+            name_triangle(packet, l, word)
+        if not resolve(around.tables, packet):
+            break
+    set_near(packet, l, begin)
 
 
 @inline_kernel

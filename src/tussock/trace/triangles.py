@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import TraceError
 from tussock.kernels import Real, Whole, fetch, float32_at, inline_kernel, uint32_at
+from tussock.trace.neighbours import beyond_edges
 from tussock.trace.ray import Ray
 
 __all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "fetch_corners", "meet_triangle"]
@@ -46,6 +47,7 @@ class KeptTriangles:
 
     def __init__(self) -> None:
         self._shapes: dict[int, tuple[NDArray[Any], ...]] = {}
+        self._beyond: dict[int, NDArray[np.int32]] = {}
 
     def keep(self, key: int, vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -> None:
         """Keep the triangles of a shape, unless they are there already."""
@@ -55,6 +57,7 @@ class KeptTriangles:
         try:
             if len(triangles) <= _BY_CORNERS_UP_TO:
                 kept = (np.ascontiguousarray(vertices[triangles], np.float32),)
+                self._beyond[key] = beyond_edges(vertices, triangles)
             else:
                 kept = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
         except MemoryError:
@@ -71,6 +74,11 @@ class KeptTriangles:
             elif kept:
                 found.corners[row] = kept[0].ctypes.data
         return found
+
+    def neighbours_of(self, keys: Sequence[Sequence[int]]) -> NDArray[np.uint64]:
+        """Where it says what is beyond the edges of their triangles, 0 where nothing does: in shapes that are very large."""
+        kept = ([self._beyond[name] for name in names if name in self._beyond] for names in keys)
+        return np.array([found[0].ctypes.data if found else 0 for found in kept], np.uint64)
 
 
 class Corners(NamedTuple):

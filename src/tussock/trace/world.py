@@ -405,7 +405,8 @@ class World(Shown):
         """The tables of all that stands, moves and is volumes; ``rows`` may end before what has no transforms."""
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *movers, *self.placed_volumes]
         rows = rows + [_IN_PLACE] * (len(things) - len(rows))
-        optics, triangles = self._numbers.optics, self._kept.of([_keys(thing) for thing in things])
+        keys = [_keys(thing) for thing in things]
+        optics, triangles = self._numbers.optics, self._kept.of(keys)
         placed = PlacedCopies(
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.int32),
@@ -424,6 +425,7 @@ class World(Shown):
             geometry_material=materials,
             placed=placed,
             triangles=triangles,
+            neighbours=self._kept.neighbours_of(keys),
             primitives=self._numbers.primitives,
             optics=optics,
             material_label=np.array(

@@ -48,6 +48,7 @@ __all__ = [
     "take_sub_ray",
     "trace_onward",
     "trace_sub_ray",
+    "trace_surfaces",
     "was_stopped",
 ]  # fmt: skip
 
@@ -258,6 +259,13 @@ def find_surfaces(around: Any, packet: Packet) -> None:
         meet_hit(ways.moving, around.tables, packet, moving)
     elif standing >= 0:
         meet_hit(ways.standing, around.tables, packet, standing)
+
+
+@inline_kernel
+def trace_surfaces(around: Any, packet: Packet) -> None:
+    """As `tussock.trace.surroundings.trace_surfaces`; what a ray near an edge meets is what the walk says."""
+    find_surfaces(around, packet)
+    resolve(around.tables, packet)
 
 
 @inline_kernel

@@ -34,6 +34,7 @@ def single_rays(
         if hasattr(getattr(packets, name), "py_func") and hasattr(single, name)
     }
     bodies[surroundings.find_surfaces] = single.find_surfaces
+    bodies[surroundings.trace_surfaces] = single.trace_surfaces
     bodies[surroundings.stop_light] = single.stop_light
     bodies[surroundings.trace_sub_ray] = single.trace_sub_ray
     bodies[surroundings.trace_onward] = single.trace_onward
