@@ -9,6 +9,9 @@ that another misses. In a band along edges its word is therefore not taken:
   ends a band's width before the edge. All sets of instructions meet the rest of it; what they find in the band is not
   taken, and the ray goes on.
 
+Blades and leaves that no ray must be kept out of are traced by Embree's fast test, which may miss both triangles at an edge
+(`tussock.trace.watertight`): there every edge counts as a border.
+
 A closed surface stays closed: from inside it goes on beyond every edge, and at a fold both triangles end alike. What would
 not be safe is left to Embree: edges that more than two triangles share, folds right beside another edge (the crest
 of a hill in front of the next slope), and the borders of floors and walls, where another one may begin.

@@ -35,10 +35,10 @@ def beyond_edges(vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -
     one, other = order[starts[sharing == 2]], order[starts[sharing == 2] + 1]
     found[one], found[other] = other, one
     found[begin == end] = LEFT_ALONE
-    found = found.reshape(-1, 3)
+    beyond = found.reshape(-1, 3)
     if (found == BORDER).any():
-        found[_in_large_parts(vertices, triangles, found)[:, None] & (found == BORDER)] = LEFT_ALONE
-    return found
+        beyond[_in_large_parts(vertices, triangles, beyond)[:, None] & (beyond == BORDER)] = LEFT_ALONE
+    return beyond
 
 
 def _in_large_parts(

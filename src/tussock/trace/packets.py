@@ -311,7 +311,7 @@ def _meet_lanes(packet: Packet) -> bool:
         met = used & (packet.materials[l] >= 0)
         length = side if met else 0.0
         near = met & (corners[_REACH + l] >= 0.0) & nears_edge(ray, at, corners[_REACH + l])
-        corners[_EDGE + l] = 1.0 if near else 0.0
+        corners[_EDGE + l] = (1.0 if near else 0.0) if used else corners[_EDGE + l]
         close |= near
         numbers[_TFAR + l] = np.float32(found.distance) if met else numbers[_TFAR + l]
         numbers[_NG_X + l] = np.float32(length * found.nx) if used else numbers[_NG_X + l]

@@ -33,7 +33,7 @@ from tussock.trace.packets import (
     resolve,
     set_hit,
     set_near,
-)  # fmt: skip
+)
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
 

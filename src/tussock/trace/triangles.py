@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import TraceError
 from tussock.kernels import Real, Whole, fetch, float32_at, inline_kernel, uint32_at
-from tussock.trace.neighbours import beyond_edges
+from tussock.trace.neighbours import BORDER, beyond_edges
 from tussock.trace.ray import Ray
 
 __all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "fetch_corners", "meet_triangle"]
@@ -49,15 +49,21 @@ class KeptTriangles:
         self._shapes: dict[int, tuple[NDArray[Any], ...]] = {}
         self._beyond: dict[int, NDArray[np.int32]] = {}
 
-    def keep(self, key: int, vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -> None:
-        """Keep the triangles of a shape, unless they are there already."""
+    def keep(self, key: int, vertices: NDArray[np.float32], triangles: NDArray[np.uint32], *, tight: bool) -> None:
+        """Keep the triangles of a shape, unless they are there already; ``tight``: no ray slips between them.
+
+        Between triangles that are not tight one set of instructions lets a ray through and another does not: there each of
+        them has borders all round, and ends before them (`tussock.trace.edges`).
+        """
         if key in self._shapes:
             return
         kept: tuple[NDArray[Any], ...]
         try:
             if len(triangles) <= _BY_CORNERS_UP_TO:
                 kept = (np.ascontiguousarray(vertices[triangles], np.float32),)
-                self._beyond[key] = beyond_edges(vertices, triangles)
+                self._beyond[key] = (
+                    beyond_edges(vertices, triangles) if tight else np.full(triangles.shape, BORDER, np.int32)
+                )
             else:
                 kept = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
         except MemoryError:

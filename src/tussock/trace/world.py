@@ -150,9 +150,9 @@ class World(Shown):
         for number in self._swaying:
             uses[id(self._standing[number].mesh)] += 1  # what bends is no part of what stands
         baked = [thing.mesh for thing in self._standing if uses[id(thing.mesh)] == 1]
+        self._tight = any(needs_to_be_tight(mesh) for mesh in baked)
         scene = self.device.scene(
-            compact=sum(len(mesh.triangles) for mesh in baked) >= _COMPACT_FROM,
-            robust=any(needs_to_be_tight(mesh) for mesh in baked),
+            compact=sum(len(mesh.triangles) for mesh in baked) >= _COMPACT_FROM, robust=self._tight
         )
         rows, blocks, start = [], [np.zeros((0, 12), np.float32)], 0
         for number, thing in enumerate(self._standing):
@@ -351,7 +351,7 @@ class World(Shown):
         return vertices, triangles
 
     def _baked(self, thing: SceneObject) -> Geometry:
-        self._kept.keep(-thing.id, *self.baked_mesh(thing))
+        self._kept.keep(-thing.id, *self.baked_mesh(thing), tight=self._tight)
         geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
         geometry.asking(self._cut_outs.of(thing.mesh))
         return geometry.mask(self.mask_of(thing)).commit()
@@ -391,9 +391,10 @@ class World(Shown):
     def _shape(self, mesh: Mesh) -> RawScene:
         """The hierarchy of a shared mesh, built once."""
         if id(mesh) not in self._shapes:
-            shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=needs_to_be_tight(mesh))
+            tight = needs_to_be_tight(mesh)
+            shape = self.device.scene(compact=len(mesh.triangles) >= _COMPACT_FROM, robust=tight)
             vertices = shared_vertices(mesh)
-            self._kept.keep(id(mesh), vertices, mesh.triangles)
+            self._kept.keep(id(mesh), vertices, mesh.triangles, tight=tight)
             geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
             shape.attach(geometry.asking(self._cut_outs.of(mesh)).mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
