@@ -58,8 +58,8 @@ class _Course(NamedTuple):
     """of so many revolutions of the even seconds, one is learned"""
     foretold: int
     """of so many of the odd seconds, one is foretold"""
-    range_bin: float = 0.3
-    """[m]"""
+    range_bin: float
+    """[m]: where few revolutions are foretold, narrower bins hold chance alone"""
 
     @property
     def start(self) -> int:
@@ -68,7 +68,7 @@ class _Course(NamedTuple):
 
 
 def _course(*, quick: bool) -> _Course:
-    return _Course(30, 20_000, 4, 3, 5) if quick else _Course(120, 60_000, 24, 2, 3)
+    return _Course(30, 20_000, 4, 3, 5, 0.3) if quick else _Course(120, 60_000, 24, 2, 3, 0.1)
 
 
 class _Drive(NamedTuple):
