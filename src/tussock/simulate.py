@@ -461,7 +461,8 @@ def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int)
         "start_s": frame * sensor.frame_period,
         "pulses": pulses,
         "scene": world.name,
-        "tracer": {"embree": world.device.version, "isa": world.device.isa},
+        "tracer": {"embree": world.device.version, "isa": world.device.isa}
+        | ({"edges": "own"} if world.device.edges == "own" else {}),
         "sensor": sensor.told(),
         "objects": {str(thing.id): thing.name for thing in world.named},
         "labels": world.labels,

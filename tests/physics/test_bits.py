@@ -36,16 +36,18 @@ def things() -> Scene:
     return scene
 
 
-def frame_with(isa: str, scene: Scene) -> Frame:
+def frame_with(isa: str, scene: Scene, edges: str) -> Frame:
     sensor = load_sensor("vlp-16").with_(**{"beam.rays": 4})
-    return scan(World(scene, device=Device(isa)), sensor, Pose.at(0.3, 0.1, 3.0), seed=3)
+    return scan(World(scene, device=Device(isa, edges)), sensor, Pose.at(0.3, 0.1, 3.0), seed=3)
 
 
+@pytest.mark.parametrize("edges", ["embree", "own"])
 @pytest.mark.parametrize("isa", [isa for isa in host_isas() if isa != BEST])
-def test_frames_have_the_same_bits_under_every_instruction_set(isa: str) -> None:
+def test_frames_have_the_same_bits_under_every_instruction_set(isa: str, edges: str) -> None:
     scene = things()
-    one, other = frame_with(isa, scene), frame_with(BEST, scene)
+    one, other = frame_with(isa, scene, edges), frame_with(BEST, scene, edges)
     assert one.meta["tracer"]["isa"] == isa
+    assert one.meta["tracer"].get("edges", "embree") == edges
     if one.identical(other):
         return
     # Of some 115,000 rays at most one may pass so near to an edge that the sets disagree whose it is.
@@ -76,7 +78,7 @@ def test_rays_right_at_the_edges_of_blades_meet_the_same(isa: str) -> None:
     scene.add(tile, placements=Placements.of(draw.uniform(-25, 25, (200, 3)) * [1, 1, 0], yaw=draw.uniform(0, 6, 200)))
     scene.add(ground((80, 80), cells=(40, 40)))
     rays = rays_at_edges(tile, scene, 60_000)
-    one, other = (trace_rays(World(scene, device=Device(name)), *rays, 60.0, threads=1) for name in (isa, BEST))
+    one, other = (trace_rays(World(scene, device=Device(name, "own")), *rays, 60.0, threads=1) for name in (isa, BEST))
     differ = (one != other) & ~(np.isnan(one) & np.isnan(other))
     assert differ.sum() <= 1  # surfaces that cross
 
@@ -92,7 +94,9 @@ def test_a_leaf_ends_a_band_before_its_edge(isa: str, placed: str) -> None:
     scene.add(plane((30, 30)), position=(0, 0, -1))
     inside = np.array([-1e-4, -1e-6, 0.0, 1e-6, 1e-4])
     start = np.stack([0.05 - inside, 0 * inside + 0.01, 0 * inside + 20.0], 1)
-    ranges = trace_rays(World(scene, device=Device(isa)), start, np.broadcast_to([0.0, 0.0, -1.0], start.shape), 60.0)
+    ranges = trace_rays(
+        World(scene, device=Device(isa, "own")), start, np.broadcast_to([0.0, 0.0, -1.0], start.shape), 60.0
+    )
     assert ranges.tolist() == [21.0, 21.0, 21.0, 21.0, 20.0]
 
 
@@ -107,3 +111,15 @@ def test_the_instructions_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None
         Device()
     with pytest.raises(InputError, match="isa: must be one of"):
         Device("altivec")
+
+
+def test_whose_word_holds_at_edges_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TUSSOCK_EDGES", raising=False)
+    assert Device().edges == "embree"
+    monkeypatch.setenv("TUSSOCK_EDGES", "own")
+    assert Device().edges == "own"
+    monkeypatch.setenv("TUSSOCK_EDGES", "mine")
+    with pytest.raises(InputError, match="TUSSOCK_EDGES: must be embree or own"):
+        Device()
+    with pytest.raises(InputError, match="edges: must be embree or own"):
+        Device(edges="sharp")

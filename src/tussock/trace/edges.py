@@ -71,7 +71,7 @@ def band_of(ray: Ray, at: Corners, reach: Real) -> Real:
 def nears_edge(ray: Ray, at: Corners, reach: Real) -> bool:
     """Whether a ray passes in the band along an edge of a triangle, or outside the triangle; all numbers float64.
 
-    The terms are those of `tussock.trace.triangles.meet_triangle`, which the compiler computes once for both.
+    The terms are those of `tussock.trace.triangles.meet_triangle`.
     """
     dx, dy, dz = ray.dx, ray.dy, ray.dz
     ex, ey, ez = at.bx - at.ax, at.by - at.ay, at.bz - at.az

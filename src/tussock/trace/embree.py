@@ -34,6 +34,7 @@ __all__ = [
     "Geometry",
     "GeometryType",
     "RawScene",
+    "chosen_edges",
     "chosen_isa",
     "host_isas",
     "library",
@@ -102,6 +103,16 @@ def chosen_isa(asked: str | None = None) -> str:
     if name not in here:
         known = ", ".join(["native", *here])
         raise InputError.of(field, f"must be one of those that this processor has ({known})", name)
+    return name
+
+
+def chosen_edges(asked: str | None = None) -> str:
+    """Whose word holds within rounding of an edge: as ``asked``, as TUSSOCK_EDGES says, or ``embree``'s (`tussock.trace.edges`)."""
+    field, name = (
+        ("edges", asked) if asked is not None else ("TUSSOCK_EDGES", os.environ.get("TUSSOCK_EDGES") or "embree")
+    )
+    if name not in ("embree", "own"):
+        raise InputError.of(field, "must be embree or own", name)
     return name
 
 
@@ -184,10 +195,12 @@ def library() -> ctypes.CDLL:
 class Device:
     """An Embree device; everything else is made by it and keeps it alive."""
 
-    def __init__(self, isa: str | None = None) -> None:
+    def __init__(self, isa: str | None = None, edges: str | None = None) -> None:
         self._lib = library()
         self.isa = chosen_isa(isa)
         """the instructions that it uses, "" for those that Embree finds by itself"""
+        self.edges = chosen_edges(edges)
+        """whose word holds within rounding of an edge: embree or own"""
         config = f"isa={self.isa}" if self.isa else ""
         self._handle: int | None = self._lib.rtcNewDevice(config.encode())
         if not self._handle:

@@ -253,7 +253,8 @@ def resolve(tables: HitTables, packet: Packet) -> bool:
     for l in range(LANES):
         if packet.masks[l] != 0:
             packet.materials[l] = _resolve_lane(tables, packet.numbers, packet.bits, packet.corners, l)
-    return _meet_lanes(packet)
+    _meet_lanes(packet)
+    return _near_edges(packet) if len(tables.neighbours) > 0 else False
 
 
 @inline_kernel
@@ -299,26 +300,32 @@ def _resolve_lane(tables: HitTables, numbers: Array, bits: Array, corners: Array
 
 
 @inline_kernel
-def _meet_lanes(packet: Packet) -> bool:
-    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic.
-
-    Whether any of them passes near an edge.
-    """
-    numbers, corners, close = packet.numbers, packet.corners, False
+def _meet_lanes(packet: Packet) -> None:
+    """Distance, normal and place on the triangle of every lane in use that met one, by our own arithmetic."""
+    numbers, corners = packet.numbers, packet.corners
     for l in range(LANES):
         ray, at = _exact_ray(numbers, l), _corners_at(corners, l)
         found, side, used = meet_triangle(ray, at), corners[_SIDE + l], packet.masks[l] != 0
         met = used & (packet.materials[l] >= 0)
         length = side if met else 0.0
-        near = met & (corners[_REACH + l] >= 0.0) & nears_edge(ray, at, corners[_REACH + l])
-        corners[_EDGE + l] = (1.0 if near else 0.0) if used else corners[_EDGE + l]
-        close |= near
         numbers[_TFAR + l] = np.float32(found.distance) if met else numbers[_TFAR + l]
         numbers[_NG_X + l] = np.float32(length * found.nx) if used else numbers[_NG_X + l]
         numbers[_NG_Y + l] = np.float32(length * found.ny) if used else numbers[_NG_Y + l]
         numbers[_NG_Z + l] = np.float32(length * found.nz) if used else numbers[_NG_Z + l]
         numbers[_U + l] = np.float32(found.u) if used else numbers[_U + l]
         numbers[_V + l] = np.float32(found.v) if used else numbers[_V + l]
+
+
+@inline_kernel
+def _near_edges(packet: Packet) -> bool:
+    """Which lanes in use pass near an edge of what they met: see `is_near_edge`. Whether any does."""
+    corners, close = packet.corners, False
+    for l in range(LANES):
+        used = packet.masks[l] != 0
+        near = used & (packet.materials[l] >= 0) & (corners[_REACH + l] >= 0.0)
+        near &= nears_edge(_exact_ray(packet.numbers, l), _corners_at(corners, l), corners[_REACH + l])
+        corners[_EDGE + l] = (1.0 if near else 0.0) if used else corners[_EDGE + l]
+        close |= near
     return close
 
 

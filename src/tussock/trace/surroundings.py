@@ -78,7 +78,8 @@ def find_surfaces(around: Surroundings, packet: Packet) -> None:
 @inline_kernel
 def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
-    keep_ends(packet)
+    if len(around.tables.neighbours) > 0:
+        keep_ends(packet)
     find_surfaces(around, packet)
     if resolve(around.tables, packet):
         _settle_edges(around, packet)

@@ -45,7 +45,8 @@ class Triangles(NamedTuple):
 class KeptTriangles:
     """Triangles by keys of the caller's; `of` gives addresses of them, which hold for as long as this lives."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_neighbours: bool) -> None:
+        self._with_neighbours = with_neighbours
         self._shapes: dict[int, tuple[NDArray[Any], ...]] = {}
         self._beyond: dict[int, NDArray[np.int32]] = {}
 
@@ -61,9 +62,10 @@ class KeptTriangles:
         try:
             if len(triangles) <= _BY_CORNERS_UP_TO:
                 kept = (np.ascontiguousarray(vertices[triangles], np.float32),)
-                self._beyond[key] = (
-                    beyond_edges(vertices, triangles) if tight else np.full(triangles.shape, BORDER, np.int32)
-                )
+                if self._with_neighbours:
+                    self._beyond[key] = (
+                        beyond_edges(vertices, triangles) if tight else np.full(triangles.shape, BORDER, np.int32)
+                    )
             else:
                 kept = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
         except MemoryError:
@@ -82,7 +84,12 @@ class KeptTriangles:
         return found
 
     def neighbours_of(self, keys: Sequence[Sequence[int]]) -> NDArray[np.uint64]:
-        """Where it says what is beyond the edges of their triangles, 0 where nothing does: in shapes that are very large."""
+        """Where it says what is beyond the edges of their triangles, 0 where nothing does: in shapes that are very large.
+
+        Empty where nobody asks.
+        """
+        if not self._with_neighbours:
+            return np.zeros(0, np.uint64)
         kept = ([self._beyond[name] for name in names if name in self._beyond] for names in keys)
         return np.array([found[0].ctypes.data if found else 0 for found in kept], np.uint64)
 

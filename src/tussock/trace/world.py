@@ -120,7 +120,7 @@ class World(Shown):
         """and as they were before any was laid down"""
         self.laid_by: object | None = None
         """who lays plants down at present"""
-        self._kept = KeptTriangles()
+        self._kept = KeptTriangles(with_neighbours=self.device.edges == "own")
         """of shared shapes by the id of the mesh, of baked ones by minus the object's"""
         self._scene, self._rows, self._transforms = self._stand()
         for thing in self._movers:
