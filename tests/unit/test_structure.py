@@ -22,6 +22,7 @@ MOST_LONG_LISTS = 19
 LARGE_ROOMS = {
     ".": "what all rooms stand on, and the few files that people meet by their names",
     "cli": "one file a command",
+    "validate/experiments": "one file an experiment",
 }
 """rooms of more than 20 modules, and why"""
 DEFINED_ONCE = {"FloatArray", "Positive", "NotNegative", "Fraction", "Finite", "Pair", "Triple", "KINDS", "MODES"}

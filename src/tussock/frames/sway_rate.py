@@ -1,6 +1,6 @@
 """How fast the range of a return grows because a plant sways: the velocity of the point met, along the pulse.
 
-The point is taken back into the coordinates of its plant, where `tussock.trace.sway` knows its velocity at the pulse's
+The point is taken back into the coordinates of its plant, where `tussock.trace.wind.sway` knows its velocity at the pulse's
 own time. Leaves are taken without their flutter.
 """
 
@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from tussock.frames.collect import Fired
 from tussock.poses import Trajectory
 from tussock.trace.hit_tables import HitTables
-from tussock.trace.sway import sway_rates
+from tussock.trace.wind.sway import sway_rates
 
 __all__ = ["add_sway_rates"]
 

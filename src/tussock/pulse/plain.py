@@ -28,8 +28,8 @@ from tussock.rebound import Rebound, in_python
 from tussock.trace.packets import Packet
 from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings, trace_volumes
-from tussock.trace.sway import swayed
 from tussock.trace.triangles import Corners
+from tussock.trace.wind.sway import swayed
 
 __all__ = ["is_dry", "is_plain", "loop_for", "on_a_thread", "plain_loop"]
 

@@ -7,6 +7,7 @@ there is no list to forget it in. `plain_parts` splits them into arrays, for arc
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,13 @@ def parts(thing: Any) -> dict[str, Any]:
     kind = type(thing)
     if is_dataclass(kind) or issubclass(kind, Settings):
         return {name: getattr(thing, name) for name in part_names(kind)}
-    # What a scene has not got is no part of it: scenes without wind keep the fingerprint that they had before wind was.
-    return {name: value for name, value in vars(thing).items() if not name.startswith("_") and value is not None}
+    # What a scene has not got is no part of it: scenes without wind keep the fingerprint that they had before wind was. What was
+    # computed from the parts and is remembered is none either: it is there only once somebody has asked for it.
+    return {
+        name: value
+        for name, value in vars(thing).items()
+        if not name.startswith("_") and value is not None and not isinstance(getattr(kind, name, None), cached_property)
+    }
 
 
 def plain_parts(thing: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Whole, inline_kernel
 from tussock.trace.normals import PlacedCopies
-from tussock.trace.sway import Swaying
 from tussock.trace.triangles import Triangles
+from tussock.trace.wind.sway import Swaying
 
 __all__ = [
     "DIFFUSE", "FILM", "GLOSS", "INDEX", "LEAF", "MIRROR", "RETRO", "SHININESS", "SPECULAR", "TRANSMISSION", "HitTables",

@@ -21,8 +21,8 @@ from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.neighbours import BORDER, LEFT_ALONE
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.sway import KNOWN, swayed
 from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
+from tussock.trace.wind.sway import KNOWN, swayed
 
 __all__ = [
     "LANES", "MET", "NOTHING", "PASSED", "Packet", "band_at", "beyond_edge", "distance_at", "empty_lane", "forget_hit", "hit_at",
@@ -63,9 +63,9 @@ class Packet(NamedTuple):
     corners: NDArray[np.float64]
     """the triangle that each lane met, in the world [m], nine rows; the side of mirrored copies; what `band_of` wants to know of
     a copy, −1 for one that bends; 1 where the ray passes near an edge; the far end of the ray; then the tips of plants that
-    were asked for last (`tussock.trace.sway.swayed`), shape (232,)"""
+    were asked for last (`tussock.trace.wind.sway.swayed`), shape (232,)"""
     query: NDArray[np.uint32]
-    """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.cut_outs.filter`),
+    """what Embree hands on to callbacks, and room for them (`tussock.trace.wind.sway_geometry`, `tussock.trace.cut_outs.filter`),
     shape (624,)"""
 
 

@@ -36,16 +36,16 @@ from tussock.trace.cut_outs.filter import Filtered, known_to_filters
 from tussock.trace.cut_outs.opacity import CutOuts
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene
 from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR, TRANSMISSION, HitTables
-from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
 from tussock.trace.surroundings import Surroundings
-from tussock.trace.sway import LAID, Swaying, fill_tips, no_sway
-from tussock.trace.sway_geometry import swaying_geometry
 from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, standing_transforms, time_steps
 from tussock.trace.triangles import KeptTriangles
 from tussock.trace.watertight import needs_to_be_tight
+from tussock.trace.wind.in_wind import flutters, in_wind, root_of
+from tussock.trace.wind.sway import LAID, Swaying, fill_tips, no_sway
+from tussock.trace.wind.sway_geometry import swaying_geometry
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, is_dataclass, make_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,19 @@ def test_files_and_packs_hold_every_part(tmp_path) -> None:
     assert fingerprint(load_scene(tmp_path / "all.toml")) == fingerprint(scene)
     save_pack(scene, tmp_path / "all.tussock")
     assert fingerprint(load_pack(tmp_path / "all.tussock").scene) == fingerprint(scene)
+
+
+def test_who_asks_changes_nothing() -> None:
+    """What is computed once and remembered (how see-through a texture is) is no part: it is there only once it was asked for."""
+    scene = everything()
+    before = fingerprint(scene)
+    for owner in list(owners(scene)):
+        for kind in type(owner).__mro__:
+            for name, member in vars(kind).items():
+                if isinstance(member, property | cached_property) and not name.startswith("__"):
+                    getattr(owner, name)
+        assert repr(owner)
+    assert fingerprint(scene) == before
 
 
 @pytest.mark.parametrize(("at", "name"), CASES, ids=lambda value: str(value))

@@ -1,7 +1,7 @@
 """What Embree asks of us at a hit on a shape that has cut-outs: whether there is anything where the ray meets it.
 
 Which texel is met our own arithmetic says (`tussock.trace.triangles`), so that it is the same one on every processor.
-Copies that sway are where no straight ray meets them (`tussock.trace.sway_geometry`): there Embree's word is taken.
+Copies that sway are where no straight ray meets them (`tussock.trace.wind.sway_geometry`): there Embree's word is taken.
 
 What a filter is handed (rtcSetGeometryIntersectFilterFunction, Embree 4 API):
 

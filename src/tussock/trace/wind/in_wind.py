@@ -22,9 +22,9 @@ from tussock.scene.response import VEGETATION
 from tussock.scene.scene import SceneObject
 from tussock.scene.stems import Stem, default_stem, response, tip_displacement
 from tussock.scene.wind import Waves, Wind, spectrum, speed_at, turbulence_length, waves
-from tussock.trace.sway import GAINS, MOST_LEAN, PLANT_NUMBERS
-from tussock.trace.sway_geometry import Copies
 from tussock.trace.transforms import shape_middle
+from tussock.trace.wind.sway import GAINS, MOST_LEAN, PLANT_NUMBERS
+from tussock.trace.wind.sway_geometry import Copies
 
 __all__ = ["InWind", "flutters", "in_wind", "root_of"]
 

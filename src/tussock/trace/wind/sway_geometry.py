@@ -38,7 +38,7 @@ from tussock.kernels import (
     uint64_at,
 )  # fmt: skip
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene, library
-from tussock.trace.sway import BASE, HEIGHT
+from tussock.trace.wind.sway import BASE, HEIGHT
 
 __all__ = ["Copies", "swaying_geometry"]
 
