@@ -3,14 +3,15 @@
     make mutants                                        # 150 mutants, seed 0; goes on where a stopped run was
     python tools/mutants.py --count 20 --seed 3 --only wire
     python tools/mutants.py --compiled --only learn      # what is not in kernels, asked of tests too slow uncompiled
+    python tools/mutants.py --again --only learn         # and then what is left of them, uncompiled
 
 A seeded sample of changes to numbers, comparisons, signs, operators and conditions in signal, pulse, trace, wire and
 learn. It costs little, because
 
 - nothing is compiled: kernels run as the Python they are (NUMBA_DISABLE_JIT=1), and the tests asked are those that pass
   so when nothing is changed and take no longer than a second;
-- test files are asked in the order of how much they have to do with the changed module, until one notices; of a file only
-  the tests that call the changed function are, the quickest first (each test is run once to see what it calls);
+- test files are asked in the order of how much they have to do with the changed module, five at most, until one notices; of
+  a file only the tests that call the changed function are, the quickest first (each test is run once to see what it calls);
 - tests are collected once; for every mutant the process forks, and the child changes the loaded module in place.
 
 A test that fails is run again with nothing changed: only if it passes then was it the mutant that it noticed. Time is
@@ -194,6 +195,19 @@ class Told(NamedTuple):
     failed: list[str]
 
 
+EXAMPLES = 20
+"""of a property, which a test may look at; more, and most would be too slow to be asked"""
+
+
+def _ask_less(test: Any) -> None:
+    """Let a property look at fewer examples, where its test says itself how many."""
+    from hypothesis import settings
+
+    own = getattr(test, "_hypothesis_internal_use_settings", None)
+    if isinstance(own, settings) and own.max_examples > EXAMPLES:
+        getattr(test, "__func__", test)._hypothesis_internal_use_settings = settings(own, max_examples=EXAMPLES)
+
+
 class Asking:
     """A plugin of pytest: collects once, then asks about one mutant after the other, each in a fork of the process."""
 
@@ -203,11 +217,12 @@ class Asking:
     def pytest_configure(self) -> None:
         from hypothesis import settings  # once pytest has begun: it wants to rewrite its plugin
 
-        settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=20)
+        settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=EXAMPLES)
         settings.load_profile("mutants")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for item in session.items:
+            _ask_less(getattr(item, "obj", None))
             self.laboratory.items.setdefault(item.nodeid.partition("::")[0], []).append(item)
         self.laboratory.work()
         return True
@@ -253,6 +268,8 @@ def look_at(items: list[pytest.Item], package: str) -> dict[str, Test]:
 
     found = {}
     for item in items:
+        for room in ROOMS:
+            forget(room)  # what stands in a cache is not called
         calls.clear()
         begin = time.process_time()
         threading.settrace(called)
@@ -335,6 +352,16 @@ def put_in(mutant: Mutant, package: Path) -> None:
             for user in [user for at, user in sys.modules.items() if at.startswith("tussock")]:
                 if vars(user).get(key) is known:
                     setattr(user, key, changed)
+    forget(mutant.file.partition("/")[0])
+
+
+def forget(room: str) -> None:
+    """Empty the caches of a room: what was made before the change, when tests were collected, say, would hide it."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"tussock.{room}"):
+            for thing in list(vars(module).values()):
+                if hasattr(thing, "cache_clear"):
+                    thing.cache_clear()
 
 
 def is_compiled(mutant: Mutant) -> bool:
@@ -371,11 +398,13 @@ class Laboratory:
         """``caught`` and by what, ``timeout`` (caught, too: it ran for ever), ``survived``, or ``not asked``."""
         if is_compiled(mutant):  # what is put into the Python of a compiled kernel changes nothing
             return "not asked", "kernel"
-        asked_any = False
+        files = 0
         for name in self.related(mutant):
             asked = self.asked(mutant, name)
+            files += bool(asked)  # a file that does not call what was changed takes nobody's place
+            if files > FILES_ASKED:
+                break
             while asked:
-                asked_any = True
                 told = in_a_child(lambda asked=asked: self.ask(mutant, asked), TIMEOUT)
                 if told is None:
                     return "timeout", name
@@ -388,7 +417,7 @@ class Laboratory:
                 if in_a_child(lambda one=blamed, limit=limit: run_item(one, limit), TIMEOUT) == [True, False]:
                     return "caught", blamed.nodeid
                 print(f"fails unchanged: {blamed.nodeid}", file=sys.__stderr__, flush=True)
-        return "survived" if asked_any else "not asked", ""
+        return "survived" if files else "not asked", ""
 
     def ask(self, mutant: Mutant, items: list[pytest.Item]) -> str | int:
         """Put the mutant in and run tests: which is the first to fail."""
@@ -406,7 +435,8 @@ class Laboratory:
         """Run the tests of a file unchanged, once, to know those that can be asked, and what they call."""
         store = self.scratch / "tests.json"
         known = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-        key = f"{name}@{digest_of(ROOT / name)}"
+        compiled = os.environ["NUMBA_DISABLE_JIT"] == "0"
+        key = f"{name}@{digest_of(ROOT / name)}" + " compiled" * compiled
         if key not in known:
             found = in_a_child(lambda: look_at(self.items[name], f"{ROOT}/src/tussock/"), TIMEOUT)
             known[key] = found or {}
@@ -415,7 +445,7 @@ class Laboratory:
         self.tests |= {test: Test(*of) for test, of in known[key].items()}
 
     def related(self, mutant: Mutant) -> list[str]:
-        """The test files that have the most to do with a module: named after it, or naming what it offers."""
+        """Test files, first those that have the most to do with a module: named after it, or naming what it offers."""
         module = "tussock." + mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         room = mutant.file.partition("/")[0]
         offers = set(getattr(sys.modules.get(module), "__all__", ()))
@@ -430,7 +460,7 @@ class Laboratory:
             # Then those of the same place: what is inner is reached through its neighbours.
             score += len(os.path.commonpath([mutant.file, name.removeprefix("tests/unit/")]).split("/")) - 1
             ranked.append((-score, name))
-        return [name for _, name in sorted(ranked)][:FILES_ASKED]
+        return [name for _, name in sorted(ranked)]
 
     def asked(self, mutant: Mutant, name: str) -> list[pytest.Item]:
         """The tests of a file that call a mutant's function, quickest first."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,15 @@ from tussock.air.weather import Fog, Weather
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.scene.material import Material
+from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, ground, plane, sphere
+from tussock.scene.primitives import box, card, ground, plane, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.stems import Stem
+from tussock.scene.texture import Texture
 from tussock.scene.volumes import Volumes
+from tussock.scene.wind import Wind
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
@@ -128,6 +133,17 @@ def squall() -> Scene:
     return scene
 
 
+def dust() -> Scene:
+    """The yard in one wide thin puff and a box of dust: most of what is met lies within, or between parts of, the clouds."""
+    scene = yard()
+    clouds = [
+        {"puff_m": 6.0, "position_m": (2.0, 1.0, 0.0), "density_g_m3": 1.5},
+        {"box_m": (5.0, 12.0, 6.0), "position_m": (-5.0, 1.0, 0.0), "density_g_m3": 0.2},
+    ]
+    scene.weather = Weather(dust=clouds, wind_m_s=(1.0, 0.5, 0.0), wet=0.0)
+    return scene
+
+
 def downpour() -> Scene:
     """The yard in more rain and snow than there is, so that a few dozen pulses meet many drops."""
     scene = yard()
@@ -154,6 +170,77 @@ def foliage() -> Scene:
         angle = 0.7 * number
         place = (np.cos(angle) * (2 + 0.3 * number), np.sin(angle) * (2 + 0.3 * number), 0.1 * (number % 3))
         scene.add(box((0.02, 1.0, 0.8), material=leaf), name=f"leaf {number}", position=place, yaw=angle + 0.4)
+    return scene
+
+
+def glade() -> Scene:
+    """Leaves and boards in the open, some with the sun behind them, some with their normals turned away from the sensor."""
+    scene = Scene("glade")
+    leaf = Material(name="leaf", reflectance=0.4, leaf_transmission=0.45)
+    for number in range(12):
+        angle = 0.52 * number
+        place = (np.cos(angle) * 3.0, np.sin(angle) * 3.0, 0.1 * (number % 3))
+        corners = np.array([[0, -0.8, -1.0], [0, 0.8, -1.0], [0.5, 0.8, 1.0], [0.5, -0.8, 1.0]])
+        faces = np.array([[0, 1, 2], [0, 2, 3]]) if number % 2 else np.array([[0, 2, 1], [0, 3, 2]])
+        sheet = Mesh.of(corners, faces, (leaf if number % 3 else GREY,))
+        scene.add(sheet, name=f"sheet {number}", position=place, yaw=angle)
+    scene.add(plane((20, 20), material=GREY), position=(0, 0, -1.0))
+    return scene
+
+
+def lattice() -> Scene:
+    """Pictures with holes: one in place, copies of another, one that moves and one that sways, before walls."""
+    pixels = np.full((6, 5, 4), 200, np.uint8)
+    pixels[..., 3] = np.random.default_rng(4).choice([0, 90, 255], (6, 5))
+    holed = Material(name="holed", texture=Texture(pixels), reflectance=0.5)
+    wide = card((3.0, 2.0), material=holed)
+    tiled = Mesh.of(
+        wide.vertices, wide.triangles, (holed,), uv=np.array([[-0.5, 0.2], [1.7, 0.2], [1.7, 1.9], [-0.5, 1.9]])
+    )
+    scene = Scene("lattice")
+    scene.add(wide, name="one", position=(0.2, 3.0, -1.0), yaw=0.2)
+    places = Placements.of([[3.0, 0.1, -0.9], [3.5, 0.0, -1.0], [0.0, -3.0, -1.1]], yaw=np.array([1.4, 1.6, 0.1]))
+    scene.add(tiled, name="copies", placements=places)
+    path = Trajectory.through([0.0, 0.1], [Pose.at(-3, -0.5, -1, yaw=1.5), Pose.at(-3.2, 0.5, -0.9, yaw=1.7)])
+    scene.add(wide, name="mover", motion=path)
+    scene.add(wide, name="reed", label="grass", position=(-2.0, 2.5, -1.0), yaw=0.9)
+    scene.add(box((16, 14, 8), material=GREY), name="walls", position=(0.5, 0.3, 1.0))
+    scene.wind = Wind(speed_m_s=8.0, from_deg=140.0, gusts=0.5, seed=2)
+    return scene
+
+
+def reeds() -> Scene:
+    """Tall strips with a leaf at their side, turned, sloping, small and large, in a strong and gusty wind before a wall."""
+    z = np.linspace(0.0, 1.5, 5)
+    strip = np.concatenate([np.stack([0.1 * z, np.full(5, y), z], 1) for y in (-0.3, 0.3)])
+    k = np.arange(4)
+    faces = np.concatenate([np.stack([k, k + 5, k + 6], 1), np.stack([k, k + 6, k + 1], 1)])
+    leaf = np.array([[0.1, 0.3, 0.8], [0.0, 0.9, 1.0], [0.1, 0.3, 1.4]])
+    vertices, triangles = np.concatenate([strip, leaf]), np.concatenate([faces, [[10, 11, 12]]])
+    materials = (Material(name="stalk", reflectance=0.5), Material(name="blade", reflectance=0.6, label="leaf"))
+    mesh = Mesh.of(vertices, triangles, materials, [0] * 8 + [1])
+    angle = np.linspace(0.0, 5.5, 6)
+    places = np.stack([3.0 * np.cos(angle), 3.0 * np.sin(angle), np.full(6, -1.0)], 1)
+    placed = Placements.of(places, yaw=angle + 0.4, scale=np.linspace(0.8, 1.5, 6)).matrices.copy()
+    placed[:, 2, 0] += 0.15
+    scene = Scene("reeds")
+    scene.add(mesh, name="reed", label="grass", placements=Placements(placed))
+    scene.add(box((16, 14, 8), material=GREY), name="walls", position=(0.5, 0.3, 1.0))
+    stem = Stem(frequency_hz=1.3, mass_kg_m=0.01, drag_width_m=0.02, damping=0.12)
+    scene.wind = Wind(speed_m_s=9.0, from_deg=200.0, gusts=0.6, seed=3, stems={"reed": stem})
+    return scene
+
+
+def thicket() -> Scene:
+    """The haze, whose volumes return pulses a second time, and hold some of the sensor's noise."""
+    scene = haze()
+    volumes = scene.volumes[0].volumes
+    count = len(volumes)
+    scene.volumes.clear()
+    scene.add_volumes(
+        replace(volumes, second=np.linspace(20_000, 65_535, count).astype(np.uint16), gap=0.3,
+                held=np.linspace(0, 400, count).astype(np.uint16)), name="thicket", position=(0.1, 0.2, 0.0), yaw=0.3,
+    )  # fmt: skip
     return scene
 
 
@@ -184,6 +271,9 @@ def haze() -> Scene:
 NINE = {"beam.rays": 9, "beam.divergence_horizontal_mrad": 60.0, "beam.divergence_vertical_mrad": 40.0}
 SPOT = NINE | {"beam.rays": 5, "beam.sampling": "random"}
 HITS = {"receiver.model": "hits"}
+MANY = {"steps": 4, "lasers": 2, "beam.rays": 100} | {
+    f"beam.divergence_{way}_mrad": wide for way, wide in (("horizontal", 900.0), ("vertical", 700.0))
+}
 SHEET = {"receiver.detects": "10 % at 20 m with probability 0.9", "noise.ray_sigma_m": 0.03}
 CASES: dict[str, tuple[Callable[[], Scene], dict[str, object], dict[str, Any]]] = {
     "one ray": (yard, {}, {}),
@@ -220,11 +310,23 @@ CASES: dict[str, tuple[Callable[[], Scene], dict[str, object], dict[str, Any]]] 
                               "receiver.min_separation_m": 1.5, "noise.speed_sigma_m_s": 0.1},
         {"pose": DRIVE},
     ),
+    "strongest and last with noise": (
+        yard, HITS | NINE | {"receiver.mode": "strongest+last", "noise.ray_sigma_m": 0.05, "noise.dropout": 0.2}, {},
+    ),
+    "up and down": (
+        yard, NINE | {"pattern.elevation_deg": [-90.0, 90.0, -89.0, 40.0], "noise.pointing_sigma_mrad": 30.0}, {},
+    ),
+    "echoes of a hundred rays": (yard, SHEET | MANY | {"receiver.mode": "all"}, {}),
+    "a hundred rays, all hits": (yard, HITS | MANY | {"receiver.mode": "all", "receiver.signal_cutoff_m": 0.2}, {}),
     "a halo": (
         yard, NINE | {"beam.halo_share": 0.05, "beam.halo_mrad": 300.0, "beam.halo_rays": 4, "beam.profile": "gaussian",
                       "receiver.spreading_reference_m": 5.0, "receiver.mode": "first+strongest"}, {},
     ),
     "waveforms": (yard, SPOT | SHEET | {"steps": 3, "receiver.extinction_per_m": 0.01}, {"waveform": True}),
+    "waveforms into the open": (
+        glade, SPOT | SHEET | {"steps": 6, "lasers": 2, "pattern.elevation_deg": [8.0, 40.0]},
+        {"waveform": True, "keep_misses": True},
+    ),
     "mirrors and glass": (panes, {"receiver.mode": "all"}, {"pose": Pose.at(0.1, 0.2, 0.3, yaw=0.05)}),
     "mirrors and glass, nine rays": (panes, NINE | HITS | {"receiver.mode": "strongest+last"}, {}),
     "few bounces": (panes, {"receiver.mode": "last", "receiver.max_bounces": 1}, {}),
@@ -239,13 +341,30 @@ CASES: dict[str, tuple[Callable[[], Scene], dict[str, object], dict[str, Any]]] 
         downpour, SHEET | {"receiver.mode": "all", "receiver.near_reflectivity": 0.0, "beam.exit_mm": 2.0,
                            "beam.divergence_horizontal_mrad": 0.5, "beam.divergence_vertical_mrad": 0.5}, {},
     ),
+    "in the midst of dust": (
+        dust, NINE | SHEET | {"receiver.mode": "all", "beam.rays": 20, "steps": 4}, {"pose": Pose.at(0, 0, 0.2)},
+    ),
     "weather to a receiver of hits": (squall, HITS | {"receiver.mode": "strongest"}, {"frame": 1}),
     "weather in waveforms": (squall, SHEET | {"steps": 3, "receiver.overlap_m": (0.5, 2.0)}, {"waveform": True}),
     "puddles": (puddles, SHEET | {"receiver.mode": "all", "receiver.near_reflectivity": 0.02}, {"pose": DRIVE}),
     "leaves in the sun": (foliage, NINE | SHEET | {"receiver.mode": "all", "receiver.near_infrared": True}, {"sun": (150.0, 35.0)}),
+    "sheets in the sun": (glade, {"receiver.near_infrared": True}, {"sun": (150.0, 35.0), "pose": DRIVE}),
+    "sheets with the sun low": (glade, {"receiver.near_infrared": True}, {"sun": (-40.0, 8.0)}),
+    "reeds in the wind": (reeds, {"steps": 24, "lasers": 2}, {"frame": 7}),
+    "reeds in the wind, nine rays": (reeds, NINE | SHEET | {"receiver.mode": "all"}, {"pose": DRIVE, "frame": 3}),
+    "reeds from above": (
+        reeds, HITS | {"pattern.elevation_deg": [-61.0, -58.0, -55.0, -52.0], "steps": 32},
+        {"frame": 2, "pose": Pose.at(0.1, -0.2, 4.5)},
+    ),
+    "holes": (lattice, {"steps": 24}, {"frame": 4}),
+    "holes, nine rays": (lattice, NINE | SHEET | {"receiver.mode": "all"}, {"pose": DRIVE}),
     "adaptive": (yard, NINE | {"beam.rays": 16, "beam.profile": "gaussian", "beam.sampling": "sequence", "beam.adaptive": True}, {"pose": DRIVE}),
     "volumes": (haze, {}, {}),
     "volumes, two returns": (haze, {"receiver.mode": "strongest+last", "receiver.min_separation_m": 0.4}, {}),
+    "volumes that return twice": (thicket, SHEET | {"receiver.mode": "all", "receiver.min_separation_m": 0.1}, {}),
+    "volumes that return twice, nine rays": (
+        thicket, NINE | HITS | {"receiver.mode": "all", "steps": 4, "noise.ray_sigma_m": 0.05}, {"pose": DRIVE},
+    ),
     "volumes and several rays": (haze, NINE | HITS | {"receiver.mode": "all", "steps": 4}, {"frame": 1}),
 }  # fmt: skip
 
@@ -261,7 +380,7 @@ def numbers(frame: Frame) -> dict[str, list[Any]]:
             found[name] = [None if np.isnan(x) else float(f"{x:.6g}") for x in column]
     found["true_y"] = [None if np.isnan(x) else float(f"{x:.6g}") for x in frame.true_xyz[:, 1]]
     if frame.waveforms is not None:
-        found["starts"] = [float(f"{x:.6g}") for x in frame.waveforms.start]
+        found["starts"] = [None if np.isnan(x) else float(f"{x:.6g}") for x in frame.waveforms.start]
         found["samples"] = [float(f"{x:.5g}") for x in frame.waveforms.samples[:4, :48].ravel()]
     return found
 

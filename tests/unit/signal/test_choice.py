@@ -75,3 +75,11 @@ def test_no_echo_is_minus_one(mode: str, count: int) -> None:
     signals, ranges = np.full((2, 1), -1.0, f), np.full((2, 1), 4.0, f)
     found = pair_of(signals, ranges, count, 0, MODES.index(mode))
     assert found[0] == found[2] == -1
+
+
+def test_of_two_measured_alike_the_one_behind_is_the_last() -> None:
+    """Steps of the range may make two echoes of one distance."""
+    alike = [(10.0, 1.0), (20.0, 3.0), (20.0, 2.0)]
+    assert kernel(alike, "last") == [(2, "last")]
+    assert kernel(alike[1:], "first") == [(0, "first")]
+    assert kernel([(10.0, 2.0), (20.0, 2.0)], "strongest") == [(0, "strongest")]

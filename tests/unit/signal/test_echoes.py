@@ -221,3 +221,11 @@ def test_of_equal_hits_the_first_counts() -> None:
     out = Gathered(*(np.zeros(1, f) for _ in range(6)), np.zeros(1, np.int32), np.zeros(1, f))
     gather(ranges, energies, 4, f(1.0), f(100.0), out)
     assert out.rows[0] == 1
+
+
+def test_a_hit_right_at_a_limit_counts() -> None:
+    ranges, energies = np.array([[1.0], [20.0], [99.0], [0.99], [99.01]], f), np.full((5, 1), 0.5, f)
+    out = Gathered(*(np.zeros(1, f) for _ in range(6)), np.zeros(1, np.int32), np.zeros(1, f))
+    gather(ranges, energies, 5, f(1.0), f(99.0), out)
+    assert (out.nearest[0], out.furthest[0], out.energy[0]) == (1.0, 99.0, 1.5)
+    assert energies[:, 0].tolist() == [0.5, 0.5, 0.5, 0.0, 0.0]

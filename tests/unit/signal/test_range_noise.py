@@ -66,8 +66,9 @@ def test_steps(value: float, step: float, expected: float) -> None:
 
 
 def test_biases_of_many_sensors_are_those_of_each() -> None:
-    many = biases_of(0.02, 5, [3, 4, 2**64 - 1])
-    assert many.shape == (3, 5)
-    for row, seed in zip(many, (3, 4, 2**64 - 1), strict=True):
-        assert (row == laser_biases(0.02, 5, seed)).all()
+    for sigma in (0.02, 1.0):
+        many = biases_of(sigma, 5, [3, 4, 2**64 - 1])
+        assert many.shape == (3, 5)
+        for row, seed in zip(many, (3, 4, 2**64 - 1), strict=True):
+            assert (row == laser_biases(sigma, 5, seed)).all()
     assert (biases_of(0.0, 5, [1, 2]) == np.zeros((2, 5), np.float32)).all()

@@ -118,3 +118,13 @@ def test_reported_intensities(energy: float) -> None:
     else:
         assert got == pytest.approx(min(1 + 1.55 * np.log(energy) / np.log(1000.0), 2.55), rel=1e-5)
     assert float(reported_intensity(f(-0.2), f(2.55), f(1000.0))) == 0.0
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.9, 1.0, 1.4, 30.0])
+def test_the_sheets_noise_is_met_at_any_ratio(ratio: float) -> None:
+    for floor in (0.0, 0.004):
+        spread = spread_of_ranges(0.02, ratio, 0.3, floor)
+        assert spread.floor + spread.shot / ratio + spread.thermal / ratio**2 == pytest.approx(0.02**2)
+        assert spread.shot >= 0.0
+        assert 0.0 <= spread.thermal <= 2 * 0.3**2
+        assert spread.floor == pytest.approx(floor**2)

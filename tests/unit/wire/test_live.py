@@ -273,6 +273,9 @@ def test_replay(tmp_path: Path) -> None:
     assert where == 2 * [recorded.payload(row) for row in position_rows]
     assert report.packets == 2 * len(recorded)
     assert report.seconds >= 0.19  # 0.4 s of recording, twice as fast
+    # Each time through ends with a pause like those between its packets.
+    span, pauses = np.ptp(recorded.time_ns) / 1e9, len(recorded) - 1
+    assert report.recorded_s == pytest.approx(2 * span * (pauses + 1) / pauses, rel=1e-9)
 
 
 def test_replay_sends_positions_nowhere_unasked(listener: Listener, tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.errors import InputError
 from tussock.kernels import (
-    INTERPRETED,
     Array,
     Real,
     Whole,
@@ -94,10 +92,6 @@ def swaying_geometry(
 
     ``row`` is that of copy 0 in `Swaying.tips`.
     """
-    if INTERPRETED:
-        raise InputError(
-            "wind: Embree calls compiled code to bend plants; unset NUMBA_DISABLE_JIT, or scan without wind"
-        )
     numbers = np.zeros(_WORDS, np.uint64)
     assert shape.handle is not None
     numbers[_SCENE] = shape.handle

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tussock.trace.cuda.build import LINK0, LINK1, Tree, build_tree
+from tussock.trace.cuda.build import LINK0, LINK1, Tree, _Bins, _cheapest, build_tree
 
 
 def leaves(tree: Tree, boxes: NDArray) -> tuple[list[int], int, int]:
@@ -82,3 +82,73 @@ def test_a_grid_is_parted_well(leaf: int) -> None:
     places = np.stack(np.meshgrid(*[np.arange(16.0)] * 3), -1).reshape(-1, 3)
     boxes = np.concatenate([places, places + 0.9], 1).astype(np.float32)
     assert build_tree(boxes, leaf).depth <= 16
+
+
+def half_areas(boxes: NDArray) -> float:
+    """Half the surface of the box around boxes."""
+    x, y, z = boxes[:, 3:].max(0) - boxes[:, :3].min(0)
+    return float(x * y + y * z + z * x)
+
+
+def split_costs(boxes: NDArray) -> dict[tuple[int, int], float]:
+    """What every split costs, by axis and last bin of the first part: 16 bins between the outermost middles."""
+    middles = (boxes[:, :3] + boxes[:, 3:]).astype(float)
+    low, high = middles.min(0), middles.max(0)
+    costs = {}
+    for axis in np.flatnonzero(high > low):
+        bins = np.minimum((16 * (middles[:, axis] - low[axis]) / (high[axis] - low[axis])).astype(int), 15)
+        for cut in range(15):
+            one, other = boxes[bins <= cut], boxes[bins > cut]
+            if len(one) and len(other):
+                costs[int(axis), cut] = len(one) * half_areas(one) + len(other) * half_areas(other)
+    return costs
+
+
+def some_boxes(seed: int, count: int = 25) -> NDArray:
+    rng = np.random.default_rng(seed)
+    middles = rng.normal(size=(count, 3)) ** 3 * rng.permutation([5.0, 1.0, 0.3 * (seed % 3)])
+    halves = rng.uniform(0, 0.5, (count, 3))
+    return np.concatenate([middles - halves, middles + halves], 1).astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_split_is_the_cheapest_of_all(seed: int) -> None:
+    boxes = some_boxes(seed)
+    middles = boxes[:, :3] + boxes[:, 3:]
+    bins = _Bins(np.empty((3, 16, 6), np.float32), np.empty((3, 16), np.int64), np.empty((16, 6), np.float32))
+    axis, cut, cost, area = _cheapest(
+        boxes, np.arange(len(boxes)), 0, len(boxes), middles.min(0), middles.max(0), bins
+    )  # fmt: skip
+    costs = split_costs(boxes)
+    assert cost == pytest.approx(min(costs.values()), rel=1e-5)
+    assert costs[axis, cut] == pytest.approx(min(costs.values()), rel=1e-5)
+    assert area == pytest.approx(half_areas(boxes), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_node_is_parted_where_that_is_cheapest_and_kept_where_it_is_not(seed: int) -> None:
+    """Every node of a tree: the area of its two children is that of the cheapest split, a leaf is cheaper than any."""
+    boxes = some_boxes(seed, 40) + np.float32([-1.5, -1.5, -1.5, 1.5, 1.5, 1.5])  # large enough for leaves of several
+    tree = build_tree(boxes, 4)
+    links = tree.nodes.view(np.int32)
+
+    def below(link: int) -> list[int]:
+        if link < 0:
+            return tree.order[~link >> 3 : (~link >> 3) + (~link & 7) + 1].tolist()
+        return below(int(links[link, LINK0])) + below(int(links[link, LINK1]))
+
+    leaves_met = 0
+    for node in range(len(links)):
+        sides = [below(int(links[node, column])) for column in (LINK0, LINK1)]
+        items = boxes[sides[0] + sides[1]]
+        paid = sum(len(side) * half_areas(boxes[side]) for side in sides)
+        assert paid == pytest.approx(min(split_costs(items).values()), rel=1e-5)
+        if len(items) <= 4:
+            assert len(items) * half_areas(items) > paid + half_areas(items)
+        for column in (LINK0, LINK1):
+            leaf = boxes[below(int(links[node, column]))]
+            if links[node, column] < 0 and len(leaf) > 1:
+                costs = split_costs(leaf)
+                leaves_met += 1
+                assert len(leaf) * half_areas(leaf) <= min(costs.values()) + half_areas(leaf) * (1 + 1e-6)
+    assert leaves_met > 3

@@ -128,12 +128,12 @@ def any_scene(rng: np.random.Generator, *, moving: bool) -> Scene:
 
 
 @pytest.mark.parametrize("moving", [False, True], ids=["standing", "moving"])
-@pytest.mark.parametrize("seed", range(3))
-def test_as_every_ray_against_every_triangle(seed: int, moving: bool) -> None:
+@pytest.mark.parametrize(("seed", "count"), [(0, 3000), (1, 3000), (2, 3000), (3, 150), (4, 150)])
+def test_as_every_ray_against_every_triangle(seed: int, count: int, moving: bool) -> None:
+    """Many rays, and so few that the walk can be followed uncompiled."""
     rng = np.random.default_rng(seed)
     scene = any_scene(rng, moving=moving)
     world = World(scene)
-    count = 3000
     origins, directions, times = rng.normal(0, 2, (count, 3)), any_directions(rng, count), rng.uniform(0, 1, count)
     found = traced(world, origins, directions, times)
     expected = trace_reference(scene, origins, directions, times, REACH)
@@ -152,7 +152,7 @@ def test_as_every_ray_against_every_triangle(seed: int, moving: bool) -> None:
     )
     near = ~both
     near[both] = np.abs(found.ranges[both] - expected.range[both]) <= allowed[both]
-    assert (~(same & near)).sum() <= 5, "at edges float32 and float64 may take different sides"
+    assert (~(same & near)).sum() <= count // 600, "at edges float32 and float64 may take different sides"
     good = same & near & both & ~mover
     np.testing.assert_allclose(np.abs(found.cosines[good]), expected.cos_incidence[good], atol=2e-4)
     np.testing.assert_array_equal(found.stopped, np.isfinite(found.ranges))
@@ -168,7 +168,8 @@ def test_as_embree() -> None:
     assert (off > 1e-4).mean() <= 1e-3
 
 
-def test_normals_point_as_embrees_do() -> None:
+@pytest.mark.parametrize("count", [120, 4000])
+def test_normals_point_as_embrees_do(count: int) -> None:
     """Outwards, also for copies that are mirrored: every ray from outside meets an outside."""
     rng = np.random.default_rng(3)
     scene = Scene()
@@ -176,17 +177,18 @@ def test_normals_point_as_embrees_do() -> None:
     scene.add(box(), position=(0, 0, 20))
     mirrored = np.array([[[-2.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -20]]])
     scene.add(box(), placements=Placements(mirrored))
-    origins = 60 * any_directions(rng, 4000)
-    aim = rng.normal(0, 12, (4000, 3)) - origins
+    origins = 60 * any_directions(rng, count)
+    aim = rng.normal(0, 12, (count, 3)) - origins
     found = traced(World(scene), origins, aim / np.linalg.norm(aim, axis=1, keepdims=True))
-    assert np.isfinite(found.ranges).sum() > 300
+    assert np.isfinite(found.ranges).sum() > 0.075 * count
     assert (found.cosines[np.isfinite(found.ranges)] > 0).all()
 
 
 @pytest.mark.parametrize("placed", [1, 2], ids=["in place", "as a copy"])
-def test_no_ray_slips_through_edges_and_corners(placed: int) -> None:
+@pytest.mark.parametrize("subdivisions", [0, 3])
+def test_no_ray_slips_through_edges_and_corners(subdivisions: int, placed: int) -> None:
     """From inside a closed shape, exactly at its edges and corners."""
-    ball = sphere(3.0, subdivisions=3)
+    ball = sphere(3.0, subdivisions=subdivisions)
     scene = Scene()
     turned = Placements.of([[1.0, 2.0, 3.0], [50.0, 0, 0]][:placed], yaw=np.array([0.3, 0.4][:placed]), scale=1.5)
     scene.add(ball, placements=turned)

@@ -1,0 +1,89 @@
+"""The cone that sorts clouds out before sixteen pulses look at each: it may keep too many, never too few."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tussock.pulse.clouds import _near_clouds, _parts_on
+from tussock.signal.clouds import PART_NUMBERS
+from tussock.trace.ray import Ray
+
+f = np.float32
+LANES = 16
+
+
+def axes(rng: np.random.Generator, spread: float) -> np.ndarray:
+    """Sixteen axes about one direction, from one place, as `tussock.pulse.aim` leaves them: 13 rows of lanes."""
+    middle = rng.normal(size=3)
+    way = middle / np.linalg.norm(middle) + spread * rng.uniform(-1, 1, (LANES, 3))
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    aim = np.zeros((13, LANES), f)
+    aim[:3] = rng.uniform(-5, 5, 3)[:, None]
+    aim[3:6], aim[12] = way.T, np.linspace(0, 1, LANES)
+    return aim
+
+
+def clouds(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Puffs and boxes of all sizes, near and far, some of which drift."""
+    rows = np.zeros((count, 13), f)
+    rows[:, 0] = rng.integers(0, 2, count)
+    rows[:, 2:5] = rng.normal(size=(count, 3)) * rng.choice([3.0, 20.0, 60.0], (count, 1))
+    rows[:, 5:8] = rng.uniform(0.05, 4.0, (count, 3))
+    rows[:, 8:11] = rng.choice([0.0, 1.0], (count, 1)) * rng.uniform(-1.5, 1.5, (count, 3))
+    rows[:, 11:] = 0.1
+    return rows
+
+
+def met(rows: np.ndarray, aim: np.ndarray) -> set[int]:
+    """The clouds that any of the axes goes through, each looked at by itself."""
+    parts, found = np.zeros((1, PART_NUMBERS), f), set()
+    for l in range(LANES):
+        way = Ray(*(f(number) for number in (*aim[:6, l], 0.0, np.inf, aim[12, l])))
+        for c in range(len(rows)):
+            if _parts_on(rows, np.array([c], np.int32), 1, way, parts):
+                found.add(c)
+    return found
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.5, 3.0])
+def test_what_an_axis_meets_is_in_the_cone(spread: float) -> None:
+    rng = np.random.default_rng(int(10 * spread))
+    through = 0
+    for _ in range(4):
+        aim, rows, near = axes(rng, spread), clouds(rng, 25), np.zeros(25, np.int32)
+        kept = set(near[: _near_clouds(rows, aim.ravel(), LANES, near)].tolist())
+        seen = met(rows, aim)
+        through += len(seen)
+        assert seen <= kept
+    assert through >= 4
+
+
+def test_the_cone_touches_every_side_of_a_cloud() -> None:
+    """Puffs of 4 s about the axis, just inside of what is looked at and well outside, near by, far away and behind."""
+    aim = np.zeros((13, LANES), f)
+    aim[:3] = np.array([1.0, -2.0, 0.5])[:, None]
+    aim[3] = 1.0
+    for along, off, size, wanted in [
+        (30.0, 3.9, 1.0, True), (30.0, 9.0, 1.0, False), (-3.0, 0.0, 1.0, True), (-9.0, 0.0, 1.0, False),
+        (0.1, 2.9, 0.7, True), (200.0, 10.0, 1.0, False),
+    ]:  # fmt: skip
+        for side in (0.0, 1.0, 2.0, 4.0):
+            row = np.zeros((1, 13), f)
+            row[0, 2:5] = 1.0 + along, -2.0 + off * np.cos(side), 0.5 + off * np.sin(side)
+            row[0, 5] = size
+            assert _near_clouds(row, aim.ravel(), LANES, np.zeros(1, np.int32)) == wanted, (along, off, side)
+
+
+def test_axes_apart_by_an_angle_widen_the_cone() -> None:
+    """Axes up to 0.2 rad to one side and the other: a puff at 0.2 rad is met, one at 0.6 rad, 40 m away, is not looked at."""
+    angle = np.linspace(-0.2, 0.2, LANES)
+    aim = np.zeros((13, LANES), f)
+    aim[3], aim[4] = np.cos(angle), np.sin(angle)
+    for at, wanted in ((0.2, True), (-0.2, True), (0.25, True), (0.6, False), (-0.6, False), (2.8, False)):
+        row = np.zeros((1, 13), f)
+        row[0, 2:6] = 40 * np.cos(at), 40 * np.sin(at), 0.0, 0.6
+        assert _near_clouds(row, aim.ravel(), LANES, np.zeros(1, np.int32)) == wanted, at
+    box = np.zeros((1, 13), f)
+    box[0, 0], box[0, 2:8] = 1.0, (40.0, 14.0, 0.0, 1.0, 8.0, 1.0)  # its near edge at 6 m to the side: within 0.2 rad
+    assert _near_clouds(box, aim.ravel(), LANES, np.zeros(1, np.int32)) == 1
