@@ -13,7 +13,9 @@ from tussock.sensors.catalogue import load_sensor
 from tussock.wire.hesai.encode import HesaiEncoder
 
 EPOCH = 1_700_000_000.0
-MODELS = {"xt32": by_hand.XT32, "qt128": by_hand.QT128, "pandar64": by_hand.PANDAR64}
+MODELS = {
+    "xt32": by_hand.XT32, "qt128": by_hand.QT128, "pandar64": by_hand.PANDAR64, "pandar128": by_hand.PANDAR128,
+}  # fmt: skip
 
 
 def packets_of(name: str, mode: str, frames: int = 1) -> tuple[list[by_hand.Decoded], list]:
@@ -86,6 +88,20 @@ def test_points_of_an_xt32_lie_where_the_frame_has_them() -> None:
     off = np.linalg.norm(mine - theirs, axis=1)
     # The azimuth of a block has steps of 0.01°: half of one, over the range, and half a millimetre.
     assert (off <= np.linalg.norm(mine, axis=1) * np.deg2rad(0.0051) + 1e-3).all()
+
+
+@pytest.mark.parametrize("mode", ["strongest", "strongest+last"])
+@pytest.mark.parametrize("name", MODELS)
+def test_speed_is_in_rpm_and_sequences_alternate(name: str, mode: str) -> None:
+    decoded, _ = packets_of(name, mode)
+    assert {packet.motor_rpm for packet in decoded} == {600}
+    if name in ("qt128", "pandar128"):
+        turns = [packet.turns for packet in decoded]
+        assert turns[:4] == ([(0, 1)] * 4 if mode == "strongest" else [(0, 0), (1, 1), (0, 0), (1, 1)])
+    if name == "qt128":  # lasers that rest in a sequence report nothing in it
+        for packet in decoded:
+            for block, turn in enumerate(packet.turns):
+                assert not packet.range_m[block, slice(0, 32) if turn == 0 else slice(32, 64)].any()
 
 
 def test_times_and_numbers_go_on_through_frames() -> None:

@@ -47,6 +47,8 @@ class Losses:
     """UDP datagrams recorded in part, by too short a snap length"""
     incomplete: int = 0
     """datagrams of fragments that lack one"""
+    doubled: int = 0
+    """fragments that came twice; one of each counts"""
     malformed: int = 0
     """UDP headers that contradict the packet they are in"""
     unknown_links: int = 0
@@ -66,6 +68,7 @@ class Losses:
         for count, text in (
             (self.shortened, "datagrams were recorded in part and are left out; record with a longer snap length"),
             (self.incomplete, "datagrams lack a fragment and are left out"),
+            (self.doubled, "fragments came twice and count once"),
             (self.malformed, "datagrams contradict their headers and are left out"),
             (self.unknown_links, "records are of a network that cannot be read and are left out"),
             (self.backwards, "datagrams were recorded with a time before that of an earlier one"),
@@ -261,6 +264,7 @@ def _gathered(path: Path, records: Records, frames: Frames, joined: Joined, unkn
             cut_after=records.cut_after,
             shortened=int(shortened.sum()),
             incomplete=joined.incomplete,
+            doubled=joined.doubled,
             malformed=int(malformed.sum()),
             unknown_links=unknown,
             backwards=int((times < np.maximum.accumulate(times)).sum()) if len(times) else 0,

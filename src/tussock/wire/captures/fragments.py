@@ -39,6 +39,8 @@ class Joined(NamedTuple):
     """begin and end in the file [bytes] of their parts, one datagram's behind the other's, shape (parts, 2)"""
     incomplete: int
     """datagrams that lack a part"""
+    doubled: int
+    """parts that came once more"""
 
 
 @dataclass
@@ -113,7 +115,7 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
     alone = _alone(found, runs)
     if alone.all():
         ends = runs.ends - 1
-        return Joined(found.rows[ends], (found.offsets + found.sizes)[ends], found.spans, 0)
+        return Joined(found.rows[ends], (found.offsets + found.sizes)[ends], found.spans, 0, 0)
     plain = np.repeat(alone, runs.ends - runs.begins)
     ends = runs.ends[alone] - 1
     rest = _join_one_by_one(records, found.select(~plain))
@@ -122,6 +124,7 @@ def join_fragments(records: Records, frames: Frames) -> Joined:
         np.concatenate([(found.offsets + found.sizes)[ends], rest.lengths]),
         np.concatenate([found.spans[plain], rest.pieces]),
         rest.incomplete,
+        rest.doubled,
     )
 
 
@@ -163,7 +166,7 @@ def _join_one_by_one(records: Records, found: _Fragments) -> Joined:
     done: list[int] = []
     lengths: list[int] = []
     pieces: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
-    incomplete, at = 0, 0
+    incomplete, doubled, at = 0, 0, 0
     while at < len(found.rows):
         key, end = found.keys[at].tobytes(), int(until[at])
         if key in done_runs:
@@ -180,8 +183,10 @@ def _join_one_by_one(records: Records, found: _Fragments) -> Joined:
                 incomplete += begun is not None and not begun.done
                 begun = waiting[key] = _Begun(time)
             at += 1
+            if begun.done or offset in begun.parts:
+                doubled += 1
             if begun.done:
-                continue  # the same part once more
+                continue
             begun.parts[offset] = span
             if found.last[at - 1]:
                 begun.length = offset + span[1] - span[0]
@@ -194,7 +199,7 @@ def _join_one_by_one(records: Records, found: _Fragments) -> Joined:
         lengths.append(length)
         pieces.append(whole)
     incomplete += sum(not begun.done for begun in waiting.values())
-    return Joined(np.array(done, np.int64), np.array(lengths, np.int64), np.concatenate(pieces), incomplete)
+    return Joined(np.array(done, np.int64), np.array(lengths, np.int64), np.concatenate(pieces), incomplete, doubled)
 
 
 def _joined(found: _Fragments, first: int, until: int) -> _Begun:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from calendar import timegm
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from tussock.errors import InputError
 from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.sensors.sensor import Sensor
 from tussock.wire.checksums import mpeg_crc32
-from tussock.wire.hesai.models import DISTANCE_STEP_M, MODE_BYTES, MODELS, HesaiModel, ReturnMode
+from tussock.wire.hesai.models import DISTANCE_STEP_M, MODELS, HesaiModel, ReturnMode
 
 __all__ = ["HesaiPackets", "decode_hesai", "hesai_model"]
+
+_HIGH_RESOLUTION = 0  # operational state of a Pandar128
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class HesaiPackets:
     stamp_us: NDArray[np.int64]
     """[µs] Unix time of every packet, shape (packets,)"""
     distance: NDArray[np.uint16]
-    """[4 mm], 0 without return, shape (packets, cycles, lasers, returns); of two: last, strongest"""
+    """[4 mm], 0 without return, shape (packets, cycles, lasers, returns), of two in the order of `returns`"""
     reflectivity: NDArray[np.uint8]
     """[%], of the same shape"""
     turn: NDArray[np.int64]
@@ -50,6 +52,8 @@ class HesaiPackets:
     """number of every packet, where the model counts them, shape (packets,)"""
     whole: NDArray[np.bool_]
     """which of the packets given had right checksums; the others were left out"""
+    returns: tuple[str, ...] = ("strongest",)
+    """what a pulse's block, or its two, hold: ``last``, ``strongest``"""
 
     @property
     def damaged(self) -> int:
@@ -123,13 +127,10 @@ def _firing(pattern: SpinningPattern) -> NDArray[np.float64]:
 def hesai_model(payload: NDArray[np.uint8]) -> HesaiModel | None:
     """The model whose packet this is, by its first bytes and its size, as its flags say; None for any other."""
     for model in MODELS.values():
-        for mode in model.modes:
-            head = np.frombuffer(model.head(mode), np.uint8)
-            # All but the flags, which say what follows.
-            known = head[: len(head) - (0 if model.protocol is None else 1)]
-            if np.array_equal(payload[: len(known)], known):
-                found = model.with_flags(int(payload[len(known)])) if len(payload) > len(known) else model
-                return found if len(payload) >= found.packet.itemsize else None
+        head, known = np.frombuffer(model.head("strongest"), np.uint8), model.known_head()
+        if len(payload) >= len(head) and np.array_equal(payload[known], head[known]):
+            found = model.with_flags(int(payload[11]))
+            return found if len(payload) >= found.packet.itemsize else None
     return None
 
 
@@ -152,7 +153,8 @@ def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
     record = model.packet
     raw = np.ascontiguousarray(payloads[:, : record.itemsize])
     packets = raw.reshape(-1).view(record)
-    mode = _mode(packets, model)
+    returns = _returns(packets, model)
+    mode: ReturnMode = "dual" if len(returns) == 2 else cast("ReturnMode", returns[0])
     good = _whole(raw, packets, model)
     if not good.any():
         raise InputError("packets: none has a right checksum")
@@ -172,25 +174,34 @@ def decode_hesai(payloads: NDArray[np.uint8]) -> HesaiPackets:
         turn=_turns(packets, model, dual),
         sequence=np.ascontiguousarray(packets["sequence"]) if "sequence" in names else None,
         whole=good,
+        returns=returns,
     )
 
 
-def _mode(packets: NDArray[Any], model: HesaiModel) -> ReturnMode:
+def _returns(packets: NDArray[Any], model: HesaiModel) -> tuple[str, ...]:
+    """What the blocks of a cycle hold; an `InputError` where not all packets are of one model, mode and setting."""
     byte = int(packets["mode"][0])
-    by_byte = {MODE_BYTES[mode]: mode for mode in model.modes}
-    if byte not in by_byte:
-        known = ", ".join(f"0x{value:02x}" for value in by_byte)
+    if byte not in model.returns:
+        known = ", ".join(f"0x{value:02x}" for value in model.returns)
         raise InputError.of("packets", f"must have a return mode of a {model.name} ({known})", f"0x{byte:02x}")
     other = np.flatnonzero(packets["mode"] != byte)
     if len(other):
         rule = f"must have the return mode of those before it, 0x{byte:02x}"
         raise InputError.of(f"packet {other[0]}", rule, f"0x{int(packets['mode'][other[0]]):02x}")
-    head = np.frombuffer(model.head(by_byte[byte]), np.uint8)
-    head = np.append(head[:-1], packets["head"][0, -1])  # flags as the first has them
-    wrong = np.flatnonzero((packets["head"] != head).any(axis=1))
-    if len(wrong):
-        raise InputError(f"packet {wrong[0]}: its header is not that of a {model.name} in mode {by_byte[byte]}")
-    return by_byte[byte]
+    told = packets["head"][:, model.known_head()]
+    same = (told == told[0]).all(axis=1)
+    if model.protocol is not None:
+        flags = packets["head"][:, 11]
+        same &= flags == flags[0]
+        if model.has_own_order(int(flags[0])):
+            rule = "must hold all channels, not chosen ones in an order of the unit's own"
+            raise InputError.of("packets", rule, f"flags 0x{int(flags[0]):02x}", "record with all channels")
+    if not same.all():
+        raise InputError(f"packet {int(np.argmin(same))}: its header is not that of the {model.name} before it")
+    if "state" in (packets.dtype.names or ()) and (packets["state"] == _HIGH_RESOLUTION).any():
+        rule = "must be of the standard mode, not of high resolution"
+        raise InputError.of("packets", rule, "operational state 0", "record in the standard mode")
+    return model.returns[byte]
 
 
 def _whole(raw: NDArray[np.uint8], packets: NDArray[Any], model: HesaiModel) -> NDArray[np.bool_]:

@@ -40,6 +40,7 @@ LAST, STRONGEST = 0, 1
 """blocks of a pulse's returns in packets of two"""
 _BOTH, _SKIP = 2, 255
 _STANDARD = 2  # operational state of the Pandar128
+_NORMAL = 1 << 5  # functional safety: the LIDAR's state
 
 
 class _Places(NamedTuple):
@@ -174,7 +175,7 @@ class HesaiEncoder:
         packets["head"] = np.frombuffer(model.head(self.mode), np.uint8)
         packets["blocks"]["azimuth"] = np.floor(azimuths % 1.0 * 36000 + 0.5).astype(np.int64) % 36000
         packets["mode"], packets["factory"] = MODE_BYTES[self.mode], FACTORY
-        packets["speed"] = round(pattern.rotation_hz * 60 / model.speed_unit_rpm)
+        packets["speed"] = round(pattern.rotation_hz * 60)
         packets["stamp"] = micro % 1_000_000
         packets["date"] = _dates(micro // 1_000_000, model.year)
         names = self._record.names or ()
@@ -182,7 +183,8 @@ class HesaiEncoder:
             packets["sequence"] = (self._sent + 1 + np.arange(count)).astype(np.uint32)
         self._sent += count
         turns = (first + starts) % len(pattern.order)
-        if "turn" in names and self.mode == "dual":
+        if "turn" in names:
+            # Whether the packet's first block is of the first turn, which it always is with one return.
             packets["turn"] = turns == 0
         if "state" in names:
             packets["state"] = _STANDARD
@@ -198,9 +200,10 @@ class HesaiEncoder:
         assert fields is not None
         raw = packets.view(np.uint8).reshape(len(packets), -1)
         body, safety, crc = fields["blocks"][1], fields["safety"][1], fields["crc_body"][1]
-        packets["safety"][:, 0] = 1  # version; everything else is well
+        version, checked = self.model.safety
+        packets["safety"][:, 0], packets["safety"][:, 1] = version, _NORMAL
         packets["crc_body"] = mpeg_crc32(raw[:, body:crc])
-        packets["crc_safety"] = mpeg_crc32(raw[:, safety : fields["crc_safety"][1]])
+        packets["crc_safety"] = mpeg_crc32(raw[:, safety + 1 : safety + 1 + checked])
         packets["crc_tail"] = mpeg_crc32(raw[:, fields["reserved"][1] : fields["crc_tail"][1]])
 
 

@@ -152,7 +152,7 @@ def _firings(packets: HesaiPackets, recorded: Numbers, raw: NDArray[np.uint8], s
     lasers, place = _lasers(pattern, model), _places(packets)
     out = FiringColumns.empty(int(lasers.many[packets.turn].sum()), place.shape[2])
     fire(raw, place, lasers, cycles_of, (DISTANCE_STEP_M, WHITE), out)
-    return out.firings(sensor.name, ("strongest", "last") if place.shape[2] == 2 else (packets.mode,))
+    return out.firings(sensor.name, packets.returns[::-1])
 
 
 def _lasers(pattern: SpinningPattern, model: HesaiModel) -> Lasers:
@@ -173,7 +173,7 @@ def _lasers(pattern: SpinningPattern, model: HesaiModel) -> Lasers:
 
 
 def _places(packets: HesaiPackets) -> NDArray[np.int16]:
-    """[bytes] where a return begins in the packet, shape (cycles, lasers, returns); of two, the strongest first."""
+    """[bytes] where a return begins in the packet, shape (cycles, lasers, returns); of two, that of the second block first."""
     fields = packets.model.packet.fields
     assert fields is not None
     block = fields["blocks"][0].base

@@ -12,10 +12,14 @@ azimuth of a block is that of the rotor at the block's time, so a channel looks 
 
 which Hesai's drivers call the correction of firing times; those that leave it out are up to 0.2° off at 10 Hz.
 
+Fields of the header are not the same in every manual: the XT32's says of "return number" once that it is that of the mode
+and once that it is always 2, and "first block return" is reserved in some. So nothing is concluded from these: which
+returns a packet holds, its tail says.
+
 Sources: user manuals of the PandarXT-32 (sections 3.1.2 and appendix II), Pandar64 (the same), QT128C2X (3.1, appendix B)
-and Pandar128E3X (the same); layouts and firing times as in the decoders of tier4/nebula; checksums (CRC-32/MPEG-2) as
-in Hesai's SDK. Not confirmed by a recording. Motor speed is in rpm for the XT32 and the Pandar64 as their manuals say, and
-in 0.1 rpm for the others (unverified).
+and Pandar128E3X (the same); layouts and firing times as in the decoders of tier4/nebula; checksums: CRC-32/MPEG-2. Not
+confirmed by a recording. Motor speed is in rpm: the tables of the tail in the manuals of the XT32, Pandar64 and Pandar128
+say so, and Hesai's SDK takes it so for the QT128.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.errors import InputError, nearest
 from tussock.sensors.patterns.spinning import SpinningPattern
@@ -39,6 +44,7 @@ MODE_BYTES: dict[ReturnMode, int] = {"first": 0x33, "strongest": 0x37, "last": 0
 FACTORY = 0x42
 _SEQUENCE, _INERTIAL, _SAFETY = 1, 2, 4  # bits of the header's flags; 8 is a signature behind all else
 _CONFIDENCE = 16  # reserved in the QT128's manual; Hesai's SDK takes channels for three bytes without it
+_CHOSEN = 64  # of a QT128: channels stand in an order of the unit's own
 
 _RECEIVER_MODES: dict[str, ReturnMode] = {
     "strongest": "strongest", "last": "last", "first": "first", "strongest+last": "dual",
@@ -67,9 +73,13 @@ class HesaiModel(NamedTuple):
     """from the time of the last block to that of the packet"""
     year: int
     """that the date counts years from"""
-    speed_unit_rpm: float
     flags: int
     modes: tuple[ReturnMode, ...]
+    """that are written"""
+    returns: dict[int, tuple[str, ...]]
+    """by the tail's byte of the mode: what the block, or the two blocks, of a cycle hold"""
+    safety: tuple[int, int] = (0, 0)
+    """version of functional safety, and how many of its bytes, from the second on, its checksum is of"""
 
     @property
     def packet(self) -> np.dtype:
@@ -83,8 +93,12 @@ class HesaiModel(NamedTuple):
 
     def with_flags(self, flags: int) -> HesaiModel:
         """The model with the parts behind its blocks that a header's flags tell of, as its unit was set up."""
-        if self.protocol is None or (flags ^ self.flags) & (_SEQUENCE | _INERTIAL | _SAFETY) == 0:
+        if self.protocol is None:
             return self
+        # Where channels have three bytes, the flag of confidence gives them a fourth.
+        model = self._replace(confidence=True) if flags & _CONFIDENCE and not self.confidence else self
+        if (flags ^ self.flags) & (_SEQUENCE | _INERTIAL | _SAFETY) == 0:
+            return model
         tail = [
             field
             for field in self.tail
@@ -92,7 +106,15 @@ class HesaiModel(NamedTuple):
         ]
         if flags & _INERTIAL:
             tail.insert(len(tail) - (1 if self.checked else 0), _READING)
-        return self._replace(tail=tuple(tail), flags=flags)
+        return model._replace(tail=tuple(tail), flags=flags)
+
+    def known_head(self) -> NDArray[np.intp]:
+        """Which of the first bytes tell the model: not what is reserved in one manual or the other, and not the flags."""
+        return np.array([0, 1, 2, 3, 5] if self.protocol is None else [0, 1, 2, 3, 6, 7, 9])
+
+    def has_own_order(self, flags: int) -> bool:
+        """Whether channels stand in an order that only the unit's own list tells."""
+        return self.name == "qt128" and bool(flags & _CHOSEN)
 
     @property
     def checked(self) -> bool:
@@ -113,6 +135,12 @@ class HesaiModel(NamedTuple):
 
 
 _ALL: tuple[ReturnMode, ...] = ("strongest", "last", "first", "dual")
+_RETURNS: dict[int, tuple[str, ...]] = {
+    0x33: ("first",), 0x37: ("strongest",), 0x38: ("last",), 0x39: ("last", "strongest"), 0x3B: ("last", "first"),
+    0x3C: ("first", "strongest"),
+}  # fmt: skip
+"""of a cycle's blocks, as the manuals of the XT32 and Pandar128 have them"""
+_RETURNS_QT128 = _RETURNS | {0x3B: ("first", "last"), 0x3E: ("strongest", "second")}
 
 MODELS: dict[str, HesaiModel] = {
     model.name: model
@@ -121,25 +149,25 @@ MODELS: dict[str, HesaiModel] = {
             "pandar-xt32", 32, 8, True, (6, 1),
             (("reserved", "u1", (9,)), ("hot", "u1"), ("mode", "u1"), ("speed", "<u2"), _DATE, ("stamp", "<u4"),
              ("factory", "u1"), ("sequence", "<u4")),
-            0.0, -5.632, 1900, 1.0, _SEQUENCE, ("strongest", "last", "dual"),
+            0.0, -5.632, 1900, _SEQUENCE, ("strongest", "last", "dual"), _RETURNS,
         ),
         HesaiModel(
             "pandar-64", 64, 6, False, None,
             (("reserved", "u1", (5,)), ("hot", "u1"), ("reserved_2", "u1", (2,)), ("speed", "<u2"), ("stamp", "<u4"),
              ("mode", "u1"), ("factory", "u1"), _DATE),
-            500 / 9, 42.58, 2000, 1.0, 0, ("strongest", "last", "dual"),
+            500 / 9, 42.58, 2000, 0, ("strongest", "last", "dual"), _RETURNS,
         ),
         HesaiModel(
             "qt128", 128, 2, True, (3, 2),
             (*_CHECKED, ("reserved", "u1", (5,)), ("turn", "u1"), ("reserved_2", "u1", (6,)), ("mode", "u1"),
              ("speed", "<u2"), _DATE, ("stamp", "<u4"), ("factory", "u1"), ("sequence", "<u4"), ("crc_tail", "<u4")),
-            0.0, -9.0, 1900, 0.1, _SEQUENCE | _SAFETY | _CONFIDENCE, _ALL,
+            0.0, -9.0, 1900, _SEQUENCE | _SAFETY | _CONFIDENCE, _ALL, _RETURNS_QT128, (1, 12),
         ),
         HesaiModel(
             "pandar-128", 128, 2, False, (1, 4),
             (*_CHECKED, ("reserved", "u1", (9,)), ("azimuth_state", "<u2"), ("state", "u1"), ("mode", "u1"),
              ("speed", "<u2"), _DATE, ("stamp", "<u4"), ("factory", "u1"), ("sequence", "<u4"), ("crc_tail", "<u4")),
-            0.0, -3.148, 1900, 0.1, _SEQUENCE | _SAFETY, _ALL,
+            0.0, -3.148, 1900, _SEQUENCE | _SAFETY, _ALL, _RETURNS, (0, 4),
         ),
     )
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import timegm
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.sensors.imu import GRAVITY, ImuReadings
 from tussock.wire.checksums import ethernet_crc32
-from tussock.wire.livox.formats import FORMATS, IMU_PACKETS, TIME_AT, Format
+from tussock.wire.livox.formats import FORMATS, IMU_PACKETS, TIME_AT, UTC_OF_GPS, Format
 from tussock.wire.packets import whole_nanoseconds
 
 __all__ = ["LivoxPoints", "decode_livox", "decode_livox_imu"]
@@ -36,7 +38,9 @@ class LivoxPoints:
     tag: NDArray[np.uint8]
     """shape (packets, points)"""
     time_ns: NDArray[np.int64]
-    """[ns] of every point, by the packet's clock, shape (packets, points)"""
+    """[ns] of every point, by the packet's clock; Unix time where that is UTC, shape (packets, points)"""
+    clock: NDArray[np.uint8]
+    """which clock that is: 0 since the start, 1 PTP, 3 UTC by GPS, 4 since the last pulse of a second, shape (packets,)"""
     packet: NDArray[np.uint16] | None
     """number of every packet in its frame, where packets are counted, shape (packets,)"""
     whole: NDArray[np.bool_]
@@ -97,10 +101,27 @@ def decode_livox(payloads: NDArray[np.uint8]) -> LivoxPoints:
         xyz,
         np.ascontiguousarray(data["reflectivity"]),
         np.ascontiguousarray(data["tag"]) if ("tag", "u1") in form.fields else np.zeros(data.shape, np.uint8),
-        packets["time"].astype(np.int64)[:, None] + within,
+        _nanoseconds(packets, form.sdk)[:, None] + within,
+        np.ascontiguousarray(packets["clock"]),
         np.ascontiguousarray(packets["packet"]) if "packet" in names else None,
         good,
     )
+
+
+def _nanoseconds(packets: NDArray[Any], sdk: int) -> NDArray[np.int64]:
+    """[ns] the times of packets; where the first SDK's are of GPS, year, month, day, hour and the µs in it, Unix time."""
+    found = packets["time"].astype(np.int64)
+    rows = np.flatnonzero(packets["clock"] == UTC_OF_GPS) if sdk == 1 else ()
+    if len(rows):
+        dates, place = np.unique(found[rows] & 0xFFFFFFFF, return_inverse=True)
+        hours = np.zeros(len(dates), np.int64)
+        for at, date in enumerate(dates.tolist()):
+            year, month, day, hour = date.to_bytes(4, "little")
+            if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24):
+                raise InputError.of("packets", "must have a date and an hour in their time", [year, month, day, hour])
+            hours[at] = timegm((2000 + year, month, day, hour, 0, 0, 0, 0, 0))
+        found[rows] = hours[place.ravel()] * 1_000_000_000 + (found[rows] >> 32 & 0xFFFFFFFF) * 1000
+    return found
 
 
 def _are(payloads: NDArray[np.uint8], form: Format) -> NDArray[np.bool_]:
@@ -129,5 +150,5 @@ def decode_livox_imu(payloads: NDArray[np.uint8], *, epoch: float = 0.0) -> ImuR
     packets = raw.reshape(-1).view(IMU_PACKETS[sdk])
     if sdk == 2:
         packets = packets[ethernet_crc32(raw[:, TIME_AT:]) == packets["crc"]]
-    time = (packets["time"].astype(np.int64) - whole_nanoseconds(epoch)) / 1e9
+    time = (_nanoseconds(packets, sdk) - whole_nanoseconds(epoch)) / 1e9
     return ImuReadings(time, packets["force"].astype(np.float64) * GRAVITY, packets["rate"].astype(np.float64))

@@ -17,12 +17,13 @@ from tussock.sensors.sensor import Sensor
 from tussock.wire.captures.datagrams import Datagrams
 from tussock.wire.captures.units import choose_unit
 from tussock.wire.firings import Firings
-from tussock.wire.livox.decode import decode_livox
-from tussock.wire.livox.formats import FORMATS, WHITE
+from tussock.wire.livox.decode import LivoxPoints, decode_livox
+from tussock.wire.livox.formats import FORMATS, SINCE_PULSE, WHITE
 
 __all__ = ["livox_datagrams", "livox_firings"]
 
 _FRAME_NS = 100_000_000  # where packets are not counted: what Livox's drivers make a frame of
+_SECOND_NS = 1_000_000_000
 _AT_ONCE_NS = 4_000_000_000  # device clocks that are this near to the recorder's are the same clock
 
 
@@ -55,15 +56,16 @@ def livox_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say
     recorded = chosen.time_ns[points.whole]
     if points.damaged:
         say(f"{found.path}: {points.damaged} data packets have a wrong checksum and are left out")
-    order = np.argsort(points.time_ns[:, 0], kind="stable")
+    told = _unwound(points, recorded)
+    order = np.argsort(told[:, 0], kind="stable")
     mixed = int((np.diff(order) < 0).sum())
     if mixed:
         say(f"{found.path}: {mixed} data packets came in another order than they were sent")
-    same = np.concatenate([[False], np.diff(points.time_ns[order, 0]) == 0])
+    same = np.concatenate([[False], np.diff(told[order, 0]) == 0])
     if same.any():
         say(f"{found.path}: {int(same.sum())} data packets came twice")
     order = order[~same]
-    times = points.time_ns[order]
+    times = told[order]
     lost = _missing(times)
     if lost:
         say(f"{found.path}: {lost} data packets are missing")
@@ -100,6 +102,24 @@ def livox_firings(found: Datagrams, sensor: Sensor | None, unit: str | None, say
         intensity=np.where(there, bright, 0).astype(np.float32),
         complete=False,
     )
+
+
+def _unwound(points: LivoxPoints, recorded: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[ns] times by one clock, where the device's begins anew with every second, or is set on the way.
+
+    Which second it is, and how far two clocks are apart, the recorder's clock tells.
+    """
+    times, clock = points.time_ns.copy(), points.clock
+    pulsed = clock == SINCE_PULSE
+    if pulsed.any():
+        since = recorded[pulsed] - times[pulsed, 0]
+        times[pulsed] += np.rint((since - since[0]) / _SECOND_NS).astype(np.int64)[:, None] * _SECOND_NS
+    kinds = np.unique(clock)
+    for kind in kinds if len(kinds) > 1 else ():
+        rows = np.flatnonzero(clock == kind)
+        apart = int(np.median(recorded[rows] - times[rows, -1]))
+        times[rows] += 0 if abs(apart) < _AT_ONCE_NS else apart
+    return times
 
 
 def _missing(times: NDArray[np.int64]) -> int:

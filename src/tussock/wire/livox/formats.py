@@ -18,7 +18,8 @@ A packet is a header and points, or one inertial reading. All numbers are little
        reflectivity u8                                      6  turn rate and acceleration, as above
     4  48 pulses of two points as in 2, the nearer first; bits 4 and 5 of the tag count them, 1 and 2
 
-A point without return is all zeros. Of the second SDK points go to port 56301 and inertial readings to 56401; of the
+The time is in ns since the sensor started, of PTP, or since the last pulse of a second; of GPS it is in the first SDK's
+packets year (from 2000 on), month, day and hour, a byte each, and u32 [µs] in the hour. A point without return is all zeros. Of the second SDK points go to port 56301 and inertial readings to 56401; of the
 first a host says in its handshake which ports it listens at, and ours are a choice. That returns are in the order of their
 arrival is in the user manual of the Mid-70 ("Tags"); which two of three or more a device reports is not written down. Left
 out are the packets of two returns in angles (5) and those of three (7, 8).
@@ -62,8 +63,8 @@ TIME_AT = 28
 _READING: list[Any] = [("rate", "<f4", (3,)), ("force", "<f4", (3,))]
 IMU_PACKETS = {sdk: np.dtype([*header, *_READING]) for sdk, header in HEADERS.items()}
 IMU_TYPES = {1: 6, 2: 0}
-PTP = 1
-"""the clock of a packet's time"""
+PTP, UTC_OF_GPS, SINCE_PULSE = 1, 3, 4
+"""the clock of a packet's time; the last two in packets of the first SDK only"""
 WHITE = 100.0
 """reflectivity of a white wall met head-on; above 150 Livox counts retro-reflectors"""
 

@@ -61,12 +61,13 @@ def _fired(chosen: Datagrams, columns: Columns, unit: OusterUnit, offset_ns: int
     good = np.flatnonzero(columns.good.ravel())
     place = place.ravel()[good]
     if (np.diff(place) <= 0).any():
+        _say_mixed(place, good // unit.columns_per_packet, saying)
         order = np.argsort(place, kind="stable")
         # Of a column that came twice the later one counts.
         order = order[np.append(np.diff(place[order]) > 0, True)]
         good, place = good[order], place[order]
     turns, measured = np.divmod(place, unit.columns)
-    _say_missing(turns, np.unique(columns.number) - first, unit, saying)
+    _say_missing(turns, measured, np.unique(columns.number) - first, unit, saying)
     packet, within = np.divmod(good, unit.columns_per_packet)
     times = (columns.timestamp.ravel()[good].astype(np.int64) + offset_ns) / 1e9
     first = chosen.start[packet] + profile.header + profile.column_header + within * profile.column(unit.lasers)
@@ -80,20 +81,35 @@ def _fired(chosen: Datagrams, columns: Columns, unit: OusterUnit, offset_ns: int
     )
 
 
+def _say_mixed(place: NDArray[np.int64], packet: NDArray[np.int64], saying: _Saying) -> None:
+    """Count what came in another order than it was measured, or twice: the places of good columns as they came."""
+    begins = np.flatnonzero(np.diff(packet, prepend=-1))
+    order = np.argsort(place[begins], kind="stable")
+    mixed = int((np.diff(order) < 0).sum())
+    if mixed:
+        saying.say(f"{saying.path}: {mixed} data packets came in another order than they were sent")
+    again = len(place) - len(np.unique(place))
+    if again:
+        saying.say(f"{saying.path}: {again} columns came twice")
+
+
 def _say_missing(
-    turns: NDArray[np.int64], seen: NDArray[np.int64], unit: OusterUnit, saying: _Saying
+    turns: NDArray[np.int64], measured: NDArray[np.int64], seen: NDArray[np.int64], unit: OusterUnit, saying: _Saying
 ) -> None:  # fmt: skip
-    """Count what did not come; ``seen`` are the frames of which some packet did."""
+    """Count what did not come between the first column and the last; ``seen`` are the frames of which some packet did."""
     low, high = unit.window
     wanted = (high - low) % unit.columns + 1
-    # What was not recorded of the first and the last revolution is not missing.
-    between = seen[1:-1]
-    missing = wanted * len(between) - int(np.isin(turns, between).sum())
+    # How many columns of a revolution are measured up to each.
+    so_far = np.cumsum((np.arange(unit.columns) - low) % unit.columns < wanted)
+    missing = 0
+    if len(turns):
+        first, last = (np.searchsorted(seen, turns[at]) * wanted + so_far[measured[at]] for at in (0, -1))
+        missing = int(last - first) + 1 - len(turns)
     for count, text in (
         (missing, "columns are missing"),
         (int((np.diff(seen) - 1).sum()), "revolutions are missing"),
     ):
-        if count:
+        if count > 0:
             saying.say(f"{saying.path}: {count} {text}")
 
 

@@ -211,7 +211,7 @@ def test_fragments_in_any_order(tmp_path_factory, data) -> None:
         Sent(rng.randbytes(rng.randrange(0, 4000)), 1_000_000 * k, number=k, **(V6 if v6 else {})) for k in range(12)
     ]
     lose, double = data.draw(st.floats(0, 0.2)), data.draw(st.floats(0, 0.5))
-    records, complete, incomplete = [], set(), 0
+    records, complete, incomplete, doubled = [], set(), 0, 0
     for k, sent in enumerate(sents):
         frames = frames_of(sent, part=8 * rng.randrange(1, 200))
         kept = [frame for frame in frames if rng.random() >= lose]
@@ -220,14 +220,15 @@ def test_fragments_in_any_order(tmp_path_factory, data) -> None:
         elif kept:
             incomplete += 1
         if len(frames) > 1:
-            kept += [frame for frame in kept if rng.random() < double]
+            again = [frame for frame in kept if rng.random() < double]
+            kept, doubled = kept + again, doubled + len(again)
         records += [Record(frame, sent.time_ns) for frame in kept]
     rng.shuffle(records)
     path = tmp_path_factory.mktemp("fragments") / "a.pcap"
     found = read(path, pcap(records))
     got = sorted(found.payload(row) for row in range(len(found)))
     assert got == sorted(sents[k].payload for k in complete)
-    assert found.losses.incomplete == incomplete
+    assert (found.losses.incomplete, found.losses.doubled) == (incomplete, doubled)
 
 
 def test_a_number_that_comes_round_again(tmp_path: Path) -> None:

@@ -120,6 +120,74 @@ def test_parts_that_a_units_settings_switch(name: str, flags: int) -> None:
         assert found.sequence is None
 
 
+@pytest.mark.parametrize("mode", ["strongest", "strongest+last"])
+@pytest.mark.parametrize("name", NAMES)
+def test_headers_after_other_issues_of_the_manuals(name: str, mode: str) -> None:
+    """What is reserved may be anything, and an XT32 may always say that it can have two returns."""
+    sensor = sensor_of(name, mode)
+    payloads = sent(sensor, [made_frame(sensor, returns="dual" if "+" in mode else "strongest")]).payloads
+    plain, other = decode_hesai(payloads), payloads.copy()
+    if name == "pandar64":
+        other[:, [4, 6, 7]] = 2, 9, 9
+    else:
+        other[:, [4, 5, 8, 10]] = 7, 7, 2, 2 if mode == "strongest" else 1
+    found = decode_hesai(other)
+    assert (found.model, found.mode, found.returns) == (plain.model, plain.mode, plain.returns)
+    np.testing.assert_array_equal(found.distance, plain.distance)
+
+
+PAIRS = [
+    ("xt32", 0x3B, ("last", "first")), ("xt32", 0x3C, ("first", "strongest")), ("pandar128", 0x3B, ("last", "first")),
+    ("qt128", 0x3B, ("first", "last")), ("qt128", 0x3C, ("first", "strongest")),
+    ("qt128", 0x3E, ("strongest", "second")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "byte", "returns"), PAIRS)
+def test_other_pairs_of_returns_are_read_as_what_they_are(name: str, byte: int, returns: tuple[str, str]) -> None:
+    sensor = sensor_of(name, "strongest+last")
+    payloads = sent(sensor, [made_frame(sensor, returns="dual")]).payloads
+    plain, other = decode_hesai(payloads), payloads.copy()
+    record = MODELS[sensor.packets].packet
+    other.reshape(-1).view(record)["mode"] = byte
+    if plain.model.checked:
+        fields = record.fields
+        tail = mpeg_crc32(other[:, fields["reserved"][1] : fields["crc_tail"][1]])
+        other.reshape(-1).view(record)["crc_tail"] = tail
+    found = decode_hesai(other)
+    assert found.returns == returns and found.mode == "dual" and found.damaged == 0
+    np.testing.assert_array_equal(found.distance, plain.distance)
+    np.testing.assert_array_equal(found.turn, plain.turn)
+
+
+def test_a_pandar128_with_confidence_has_four_bytes_a_channel() -> None:
+    sensor = load_sensor("pandar128")
+    payloads = sent(sensor, [made_frame(sensor)]).payloads
+    plain = decode_hesai(payloads)
+    body = payloads[:, 12 : 12 + 2 * 386].reshape(len(payloads), 2, 386)
+    units = np.concatenate([body[:, :, 2:].reshape(-1, 2, 128, 3), np.full((len(payloads), 2, 128, 1), 5, np.uint8)], 3)
+    wide = np.concatenate([body[:, :, :2], units.reshape(-1, 2, 512)], 2).reshape(len(payloads), -1)
+    checked = mpeg_crc32(wide).astype("<u4")[:, None].view(np.uint8)
+    other = np.concatenate([payloads[:, :12], wide, checked, payloads[:, 12 + 2 * 386 + 4 :]], 1)
+    other[:, 11] |= 16
+    found = decode_hesai(other)
+    assert found.damaged == 0
+    np.testing.assert_array_equal(found.distance, plain.distance)
+    np.testing.assert_array_equal(found.reflectivity, plain.reflectivity)
+    np.testing.assert_array_equal(found.stamp_us, plain.stamp_us)
+
+
+def test_settings_that_are_not_read_are_refused() -> None:
+    qt, fast = load_sensor("qt128"), load_sensor("pandar128")
+    chosen, quick = (sent(sensor, [made_frame(sensor)]).payloads[:9].copy() for sensor in (qt, fast))
+    chosen[:, 11] |= 64
+    with pytest.raises(InputError, match="must hold all channels, not chosen ones"):
+        decode_hesai(chosen)
+    quick.reshape(-1).view(MODELS["pandar-128"].packet)["state"] = 0
+    with pytest.raises(InputError, match="must be of the standard mode, not of high resolution"):
+        decode_hesai(quick)
+
+
 def test_settings_that_change_on_the_way() -> None:
     sensor = load_sensor("pandar128")
     payloads = sent(sensor, [made_frame(sensor)]).payloads[:9]

@@ -149,21 +149,39 @@ def test_what_follows_from_column_and_laser_is_made_when_asked(tmp_path: Path) -
     assert len(part) == 1024 and (part.lasers == part.lasers[0]).all() and part.complete
 
 
-def test_columns_that_are_missing_are_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("gone", "twice", "swapped", "says"),
+    [
+        ([70, 80, 81], [], [], ["48 columns are missing"]),
+        ([5, 63, 64, 190], [], [], ["64 columns are missing"]),  # of the first and the last revolution too
+        ([0, 1, 191], [], [], []),  # before and behind what was recorded
+        ([], [7, 100], [], ["32 columns came twice"]),
+        ([], [], [3, 63, 130], ["3 data packets came in another order than they were sent"]),
+        ([90], [20], [10], ["1 data packets came in another order than they were sent", "16 columns came twice",
+                            "16 columns are missing"]),
+    ],
+)  # fmt: skip
+def test_what_is_missing_mixed_or_doubled_is_said(
+    tmp_path: Path, gone: list[int], twice: list[int], swapped: list[int], says: list[str]
+) -> None:
     sensor = load_sensor("os1-32")
     with open_recording(tmp_path / "run.pcap", sensor) as run:
         for number in range(3):
             run.write(gappy_frame(sensor, number, np.random.default_rng(0))[0])
     found = read_datagrams(tmp_path / "run.pcap")
     data = found.select(found.port == 7502)
-    kept = np.setdiff1d(np.arange(len(data)), [70, 80, 81])
+    order = np.arange(len(data))
+    for row in swapped:
+        order[[row, row + 1]] = order[[row + 1, row]]
+    order = np.repeat(order, np.isin(order, twice) + 1)
+    kept = order[~np.isin(order, gone)]
     with (tmp_path / "less.pcap").open("wb") as file:
-        CaptureWriter(file).write(Flow(data.payloads()[kept], data.times[kept], 7502))
+        CaptureWriter(file).write(Flow(data.payloads()[kept], np.sort(data.times[kept]), 7502))
     unit = read_unit(tmp_path / "run.json")
     notes: list[str] = []
     less = read_firings(tmp_path / "less.pcap", model=str(tmp_path / "run.json"), say=notes.append)
-    assert notes == [f"{tmp_path / 'less.pcap'}: {3 * unit.columns_per_packet} columns are missing"]
-    assert len(less) == (3 * unit.columns - 3 * unit.columns_per_packet) * unit.lasers
+    assert notes == [f"{tmp_path / 'less.pcap'}: {text}" for text in says]
+    assert len(less) == (3 * unit.columns - len(gone) * unit.columns_per_packet) * unit.lasers
 
 
 def test_frame_numbers_by_chance_take_no_memory(tmp_path: Path) -> None:
@@ -185,7 +203,7 @@ def test_frame_numbers_by_chance_take_no_memory(tmp_path: Path) -> None:
     far = read_firings(tmp_path / "far.pcap", model=str(tmp_path / "run.json"), say=notes.append)
     frames = len(payloads)
     assert len(far) == frames * unit.columns_per_packet * unit.lasers
-    between = (frames - 2) * (unit.columns - unit.columns_per_packet)
+    between = frames * (unit.columns - unit.columns_per_packet)
     assert [note.partition(": ")[2] for note in notes] == [
         f"{between} columns are missing", f"{(frames - 1) * 31_999} revolutions are missing",
     ]  # fmt: skip
