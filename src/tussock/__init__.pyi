@@ -69,11 +69,11 @@ from tussock.jobs.run import run_plan as run_plan
 from tussock.learn.attributes.color_volumes import color_volumes as color_volumes
 from tussock.learn.attributes.photos import Photo as Photo
 from tussock.learn.attributes.photos import load_photos as load_photos
+from tussock.learn.choose_voxel import choose_voxel as choose_voxel
 from tussock.learn.dead_lasers import dead_rings as dead_rings
 from tussock.learn.learn_drive import DriveOptions as DriveOptions
 from tussock.learn.learn_drive import learn_drive as learn_drive
 from tussock.learn.learn_volumes import learn_volumes as learn_volumes
-from tussock.learn.likelihood import choose_voxel as choose_voxel
 from tussock.learn.match_response import Match as Match
 from tussock.learn.match_response import match_response as match_response
 from tussock.learn.measured_pulses import MeasuredPulses as MeasuredPulses

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tussock.errors import InputError
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.dead_lasers import silent_rings
 from tussock.learn.drives.drive import Drive
 from tussock.learn.drives.kept import KeptPasses
@@ -23,12 +24,10 @@ from tussock.learn.drives.legs import Reading, files_of
 from tussock.learn.drives.own_vehicle import OwnVehicle
 from tussock.learn.fit_volumes import REGION_FEWEST, check_regions
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
-from tussock.learn.learn_volumes import ENOUGH, warn_learning
-from tussock.learn.likelihood import choose_voxel
+from tussock.learn.learn_volumes import warn_learning
 from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.partition.voxels import check_voxel
 from tussock.learn.range_noise import constant_noise
-from tussock.learn.windows import in_windows
 from tussock.poses import Trajectory
 from tussock.scene.volumes import DEFAULT_TAU, Volumes, check_tau
 from tussock.threads import resolve_threads
@@ -159,7 +158,7 @@ def _voxel(parts: _Noisy, given: DriveOptions, regions: bool) -> float:
     if not some:
         raise InputError("recordings: hold no pulses")
     return choose_voxel(
-        in_windows(join_pulses(some), ENOUGH),
+        join_pulses(some),
         tau=given.tau,
         plain=given.plain,
         box=given.box,

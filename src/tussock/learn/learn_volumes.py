@@ -13,18 +13,14 @@ from typing import Unpack
 import numpy as np
 
 from tussock.errors import InputError
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.dead_lasers import dead_rings
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
-from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.range_noise import constant_noise
-from tussock.learn.windows import in_windows
 from tussock.scene.volumes import Volumes
 
-__all__ = ["ENOUGH", "LearningWarning", "learn_volumes", "warn_learning"]
-
-ENOUGH = 300_000
-"""pulses that settle the size of voxels"""
+__all__ = ["LearningWarning", "learn_volumes", "warn_learning"]
 
 
 class LearningWarning(UserWarning):
@@ -66,7 +62,7 @@ def learn_volumes(
     dead = dead_rings(pulses)
     used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses
     if voxel is None:
-        voxel = choose_voxel(in_windows(used, ENOUGH), **fitting)
+        voxel = choose_voxel(used, **fitting)
     volumes = fit_volumes(used, voxel=voxel, **fitting)
     if volumes.meta["lone_returns"] == len(volumes):
         raise InputError(f"voxel: every voxel holds one point only, got {voxel:g} m; use larger voxels")

@@ -1,45 +1,32 @@
-"""How well volumes foretell pulses that they were not learned from, and the voxel size that foretells best.
+"""How well volumes foretell pulses that they were not learned from, each by itself.
 
 A pulse that meets volumes 1, 2, … ends in volume i with the probability (1 − ρᵢ) Π ρⱼ over the volumes before it, and
 then its range is normal with eqs (2) and (3) of Deschaud et al. (2012), and with what of the sensor's noise is not in the
-volume already. That is a likelihood, exact and without
-sampling anything. `choose_voxel` learns from four fifths of the pulses with ever smaller voxels and takes the size at
-which the fifth that was held out is likeliest: larger voxels blur, smaller ones learn by heart. Of a sensor that moved, it learns
-from every other stretch of the way and holds out those between (`tussock.learn.halves`).
+volume already. That is a likelihood, exact and without sampling anything.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tussock.errors import InputError
 from tussock.kernels import borrowed, kernel
-from tussock.learn.fit_volumes import FitOptions, fit_volumes
-from tussock.learn.halves import APART, Halves
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
-from tussock.randomness import Purpose
-from tussock.sampler import Sampler
 from tussock.scene.volumes import WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk
 from tussock.trace.volume_hits import gaussians_of, next_volume
 
-__all__ = ["choose_voxel", "log_likelihood"]
+__all__ = ["log_likelihood"]
 
 _BLOCK = 2048
 _STEP = 0.002  # [m] a range counts as this wide, so that hits and misses are both probabilities
 _ASTRAY = 1e-3  # share of pulses that no model explains: dust, birds, people
-_HELD_OUT = 5  # one in so many
-_ENOUGH = 300_000  # pulses that settle the choice
-_FEWEST = 8  # returns to learn from
-_SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
 def log_likelihood(
@@ -103,63 +90,3 @@ def _likelihood_all(
             else:
                 total += math.log((1 - _ASTRAY) * (left - back) + _ASTRAY * 0.5)
         sums[block] = total
-
-
-def choose_voxel(
-    pulses: MeasuredPulses,
-    *,
-    seed: int = 0,
-    tried: Callable[[float, float], None] | None = None,
-    **fitting: Unpack[FitOptions],
-) -> float:
-    """The side of a voxel [m] that foretells held-out pulses best; ``tried`` is told every size and its likelihood.
-
-    The other options are those of `tussock.learn.fit_volumes.fit_volumes`.
-
-    Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
-    the first was the best, they grow from there in the same way.
-
-    >>> rng = np.random.default_rng(1)
-    >>> way = rng.normal((5, 0, 0), 0.5, (400, 3))
-    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
-    >>> 0.001 < tussock.choose_voxel(pulses, threads=1) < 100
-    True
-    """
-    box, threads = fitting.get("box"), fitting.get("threads")
-    chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
-    if len(pulses) > _ENOUGH:
-        pulses = pulses.select(np.sort(chance.permutation(len(pulses))[:_ENOUGH]))
-    moved = float(np.ptp(pulses.origins, axis=0).max()) >= APART
-    held = Halves().of(pulses) if moved else chance.integers(0, _HELD_OUT, len(pulses)) == 0
-    inside = pulses.hit if box is None else pulses.inside(box)
-    if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
-        raise InputError.of("pulses", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
-    training, test = pulses.select(~held), pulses.select(held)
-
-    def foretold(size: float) -> float:
-        volumes = fit_volumes(training, voxel=size, **fitting)
-        likelihood = log_likelihood(volumes, test, box=box, threads=threads)
-        if tried is not None:
-            tried(size, likelihood)
-        return likelihood
-
-    first = _tenth(pulses.points[inside])
-    best_size, best = first, foretold(first)
-    for step in (1 / math.sqrt(2), math.sqrt(2)):
-        if step > 1 and best_size != first:
-            break
-        size, worse = first * step, 0
-        while worse < 2 and _SMALLEST < size < _LARGEST:
-            likelihood = foretold(size)
-            worse += 1
-            if likelihood > best:
-                best_size, best, worse = size, likelihood, 0
-            size *= step
-    return float(f"{best_size:.3g}")
-
-
-def _tenth(points: NDArray[np.float64]) -> float:
-    """A tenth of the middle extent of some points [m], on the ladder 0.01·√2ᵏ."""
-    across = np.quantile(points, 0.95, axis=0) - np.quantile(points, 0.05, axis=0)
-    wanted = max(float(np.median(across)) / 10, 0.01)
-    return 0.01 * math.sqrt(2) ** round(2 * math.log2(wanted / 0.01))

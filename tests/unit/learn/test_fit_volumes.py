@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.fit_volumes import Method, fit_volumes
-from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.likelihood import log_likelihood
 from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.partition.gaussians import fit_gaussians, inverse
 from tussock.learn.partition.growing import grow_ellipsoids

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tussock.errors import InputError
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.learn_volumes import LearningWarning, learn_volumes
-from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses
 
 RINGS = 8

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tussock.learn import likelihood
 from tussock.learn.fit_volumes import fit_volumes
-from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.likelihood import log_likelihood
 from tussock.learn.measured_pulses import MeasuredPulses
 
 BOX = (5.0, -1.0, -1.0, 7.0, 1.0, 1.0)
@@ -32,7 +31,6 @@ def test_a_wall_behind_the_box_is_as_good_as_nothing(pulses: MeasuredPulses) -> 
     volumes = fit_volumes(free, voxel=0.2)
     assert log_likelihood(volumes, pulses, box=BOX) == pytest.approx(log_likelihood(volumes, free), rel=1e-12)
     assert log_likelihood(volumes, pulses) < log_likelihood(volumes, free) - 1, "without the box nothing explains it"
-    assert choose_voxel(pulses, box=BOX) == choose_voxel(free)
 
 
 def test_a_beam_that_ended_in_front_of_the_box_tells_nothing(pulses: MeasuredPulses) -> None:
@@ -43,33 +41,3 @@ def test_a_beam_that_ended_in_front_of_the_box_tells_nothing(pulses: MeasuredPul
     stopped = replace(pulses.select(rows), ranges=ranges[rows])
     alone = log_likelihood(volumes, pulses.select(rows[:1]), box=BOX)
     assert log_likelihood(volumes, stopped, box=BOX) == pytest.approx(alone / 100, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("better_at", "tried", "chosen"),
-    [
-        # likelihoods of the steps down from the first size (0), then up: two in a row that are worse end it
-        ({0: 1.0}, [0, 1, 2, -1, -2], 0),
-        ({0: 1.0, 1: 2.0}, [0, 1, 2, 3], 1),
-        ({0: 1.0, 2: 2.0}, [0, 1, 2, 3, 4], 2),
-        ({0: 1.0, 3: 2.0}, [0, 1, 2, -1, -2], 0),  # the third is not reached any more
-        ({0: 1.0, 1: 2.0, 3: 3.0}, [0, 1, 2, 3, 4, 5], 3),
-        ({0: 1.0, 1: 1.0, 2: 1.0, 3: 2.0}, [0, 1, 2, -1, -2], 0),  # as good is not better
-        ({0: 1.0, -1: 2.0}, [0, 1, 2, -1, -2, -3], -1),
-        ({0: 1.0, -2: 2.0}, [0, 1, 2, -1, -2, -3, -4], -2),
-    ],
-)
-def test_the_search_for_a_size_has_patience_for_one_that_is_worse(
-    better_at: dict[int, float], tried: list[int], chosen: int, pulses: MeasuredPulses, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes: list[float] = []
-    monkeypatch.setattr(likelihood, "fit_volumes", lambda training, *, voxel, **options: voxel)
-
-    def scored(size: float, test: MeasuredPulses, **options: object) -> float:
-        sizes.append(size)
-        return better_at.get(round(2 * np.log2(sizes[0] / size)), 0.0)
-
-    monkeypatch.setattr(likelihood, "log_likelihood", scored)
-    found = choose_voxel(pulses)
-    assert [round(2 * np.log2(sizes[0] / size)) for size in sizes] == tried
-    assert found == pytest.approx(sizes[0] * np.sqrt(0.5) ** chosen, rel=0.01)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.fit_volumes import fit_volumes
-from tussock.learn.likelihood import choose_voxel
 from tussock.learn.measured_pulses import MeasuredPulses, measured_pulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scoring.scores import Score, compare

@@ -1,0 +1,95 @@
+"""The size of voxels at which pulses that were held out are foretold best: larger voxels blur, smaller ones learn by heart.
+
+Four fifths of the pulses are learned with ever smaller voxels. Where the sensor stood still, the fifth that was held out is scored
+as scans are (`tussock.learn.scoring.held_out`). Of a sensor that moved it is every other stretch of the way that is learned
+(`tussock.learn.halves`), and those between, which look from elsewhere, are to be as likely as they can be, pulse by
+pulse (`tussock.learn.likelihood`). So it is for sizes by region, which are made to be seen from elsewhere, and for pulses
+without rings, of which all elevations would be one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tussock.errors import InputError
+from tussock.learn.fit_volumes import FitOptions, fit_volumes
+from tussock.learn.halves import APART, Halves
+from tussock.learn.likelihood import log_likelihood
+from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.scoring.held_out import HeldOutScore
+from tussock.learn.windows import in_windows
+from tussock.randomness import Purpose
+from tussock.sampler import Sampler
+
+__all__ = ["choose_voxel"]
+
+_ENOUGH = 300_000  # pulses that settle the choice
+_HELD_OUT = 5  # one in so many
+_FEWEST = 8  # returns to learn from
+_SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
+
+
+def choose_voxel(
+    pulses: MeasuredPulses,
+    *,
+    seed: int = 0,
+    tried: Callable[[float, float], None] | None = None,
+    **fitting: Unpack[FitOptions],
+) -> float:
+    """The side of a voxel [m] that foretells held-out pulses best; ``tried`` is told every size and how good it is.
+
+    The other options are those of `tussock.learn.fit_volumes.fit_volumes`.
+
+    Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
+    the first was the best, they grow from there in the same way.
+
+    >>> rng = np.random.default_rng(1)
+    >>> way = rng.normal((5, 0, 0), 0.5, (400, 3))
+    >>> pulses = tussock.MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=10)
+    >>> 0.001 < tussock.choose_voxel(pulses, threads=1) < 100
+    True
+    """
+    box, threads = fitting.get("box"), fitting.get("threads")
+    chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
+    pulses = in_windows(pulses, _ENOUGH)
+    moved = float(np.ptp(pulses.origins, axis=0).max()) >= APART
+    held = Halves().of(pulses) if moved else chance.integers(0, _HELD_OUT, len(pulses)) == 0
+    inside = pulses.hit if box is None else pulses.inside(box)
+    if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
+        raise InputError.of("pulses", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
+    training, test = pulses.select(~held), pulses.select(held)
+    together = not moved and not fitting.get("regions") and bool(np.ptp(pulses.rings) > 0)
+    score = HeldOutScore(training, test, box=box, seed=seed, threads=threads) if together else None
+
+    def foretold(size: float) -> float:
+        volumes = fit_volumes(training, voxel=size, **fitting)
+        good = log_likelihood(volumes, test, box=box, threads=threads) if score is None else score.of(volumes)
+        if tried is not None:
+            tried(size, good)
+        return good
+
+    first = _tenth(pulses.points[inside])
+    best_size, best = first, foretold(first)
+    for step in (1 / math.sqrt(2), math.sqrt(2)):
+        if step > 1 and best_size != first:
+            break
+        size, worse = first * step, 0
+        while worse < 2 and _SMALLEST < size < _LARGEST:
+            good = foretold(size)
+            worse += 1
+            if good > best:
+                best_size, best, worse = size, good, 0
+            size *= step
+    return float(f"{best_size:.3g}")
+
+
+def _tenth(points: NDArray[np.float64]) -> float:
+    """A tenth of the middle extent of some points [m], on the ladder 0.01·√2ᵏ."""
+    across = np.quantile(points, 0.95, axis=0) - np.quantile(points, 0.05, axis=0)
+    wanted = max(float(np.median(across)) / 10, 0.01)
+    return 0.01 * math.sqrt(2) ** round(2 * math.log2(wanted / 0.01))
