@@ -68,7 +68,7 @@ RECIPES = {"field": recipe("tall-grass", [100, 500], [40, 160]), "thicket": reci
 SETTINGS = DriveSettings(time_limit_s=45.0, stuck_s=8.0).changed(
     **{
         "autonomy.map.nearest_m": 2.2, "autonomy.map.max_height_m": 1.8, "autonomy.plan.weight": 1.0,
-        "autonomy.follow.slow_in_cost": 0.3,
+        "autonomy.follow.slow_in_cost": 0.3, "autonomy.plan.fence": False,
     }
 )  # fmt: skip
 RAYS, WIDE_RAYS, SEED, MARGIN = 2, 12, 2026, 9

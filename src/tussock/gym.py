@@ -182,7 +182,7 @@ class DriveEnv(gymnasium.Env[dict[str, Any], Any]):
             observed["map"] = self._crop()
             return observed
         c, s = np.cos(estimate.yaw), np.sin(estimate.yaw)
-        own = points - np.array([estimate.x, estimate.y, 0.0], np.float32)
+        own = points - np.array([estimate.x, estimate.y, 0.0])
         turned = np.stack([c * own[:, 0] + s * own[:, 1], c * own[:, 1] - s * own[:, 0], own[:, 2]], 1)
         # Every k-th point, so that all sides are in it.
         step = max(1, -(-len(turned) // _POINTS))

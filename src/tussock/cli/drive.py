@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tussock.drive.remote import RemoteDriver
     from tussock.drive.settings import DriveSettings
     from tussock.sensors.sensor import Sensor
+    from tussock.wire.velodyne.position import GeoOrigin
 
 __all__ = ["drive"]
 
@@ -73,6 +75,12 @@ class DriveOptions:
         None
     )
     nmea: Annotated[str | None, typer.Option(help="With --share: also send GPS as NMEA to HOST:PORT.")] = None
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            help="Latitude,longitude of the scene's origin, or latitude,longitude,x,y of another place, for GPS."
+        ),
+    ] = None
     wind: Annotated[
         str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
     ] = None
@@ -106,8 +114,10 @@ def drive(given: DriveOptions) -> None:
     from tussock.poses import Pose
     from tussock.randomness import check_seed
     from tussock.sensors.catalogue import load_sensor
+    from tussock.wire.velodyne.position import GeoOrigin
 
     check_seed(given.seed)
+    origin = GeoOrigin.parse(given.origin) if given.origin else None
     chosen = _settings(given.settings, given.vehicle, given.seconds, given.changes)
     goals = [_numbers("--to", text, (2,)) for text in given.to]
     eye = load_sensor(given.sensor)
@@ -117,28 +127,26 @@ def drive(given: DriveOptions) -> None:
         raise InputError.of("--speed", "must be above 0", given.speed)
     load_extra("mcap.writer", extra="ros", purpose="the log of a drive")
     _check_out(given.out, given.force)
-    with waiting("building the scene", quiet=given.as_json):
-        source = open_source(given.scene, given.weather, wind=given.wind)
-        place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
-        begin = _start(given.start, place)
-        stage = Stage(source.scene, chosen.vehicle, threads=given.threads)
-        pilot = _pilot(given, eye, chosen, begin, goals)
-        trip = Trip(goals, begin, given.seed)
-        ready = Drive(stage, eye, trip, settings=chosen, driver=pilot, threads=given.threads)
-    _make_folder(given.out)
-    watchers: list[Film] = [Film()] if given.film else []
-    front = FrontCamera(stage.world, seed=given.seed, threads=given.threads) if given.camera else None
     path = given.out / "drive.mcap"
-    with (
-        going_on(lambda: f"{path} is kept, up to this moment; --force drives anew"),
-        open_drive_log(path, eye, chosen, camera=front) as log,
-        _progress(goals, given.as_json) as shown,
-    ):
-        try:
-            result = ready.run([log, shown, *watchers], speed=given.speed)
-        finally:
+    # What the other program joins is taken away again however this ends, a refused start or goal too.
+    with ExitStack() as held:
+        with waiting("building the scene", quiet=given.as_json):
+            source = open_source(given.scene, given.weather, wind=given.wind)
+            place = source.place if isinstance(source.place, Pose) else source.place.pose(0.0)
+            begin = _start(given.start, place)
+            stage = Stage(source.scene, chosen.vehicle, threads=given.threads)
+            pilot = _pilot(given, eye, chosen, begin, goals, origin)
             if pilot is not None:
-                pilot.close()
+                held.enter_context(pilot)
+            trip = Trip(goals, begin, given.seed)
+            ready = Drive(stage, eye, trip, settings=chosen, driver=pilot, threads=given.threads)
+        _make_folder(given.out)
+        watchers: list[Film] = [Film()] if given.film else []
+        front = FrontCamera(stage.world, seed=given.seed, threads=given.threads) if given.camera else None
+        held.enter_context(going_on(lambda: f"{path} is kept, up to this moment; --force drives anew"))
+        log = held.enter_context(open_drive_log(path, eye, chosen, camera=front, origin=origin))
+        shown = held.enter_context(_progress(goals, given.as_json))
+        result = ready.run([log, shown, *watchers], speed=given.speed)
     save_metrics(result, given.out / "metrics.json", scene=stage.name, sensor=eye, seed=given.seed, force=given.force)
     save_truth(result, given.out / "truth.csv", force=given.force)
     title = f"{stage.name}: {chosen.vehicle.name} with {eye.name}"
@@ -168,8 +176,9 @@ def _say(result: DriveResult, out: Path, console: object) -> None:
 
 
 def _pilot(
-    given: DriveOptions, eye: Sensor, settings: DriveSettings, start: tuple[float, ...], goals: list[tuple[float, ...]]
-) -> RemoteDriver | None:
+    given: DriveOptions, eye: Sensor, settings: DriveSettings, start: tuple[float, ...], goals: list[tuple[float, ...]],
+    origin: GeoOrigin | None,
+) -> RemoteDriver | None:  # fmt: skip
     """The other program that drives, None for the built-in autonomy."""
     from math import atan2
 
@@ -185,6 +194,7 @@ def _pilot(
     sent = AlsoSent(
         packets=Endpoint.parse(given.packets) if given.packets else None,
         sentences=Endpoint.parse(given.nmea) if given.nmea else None,
+        origin=origin,
     )
     gps, place = settings.sensors.gps, (x, y, yaw)
     return RemoteDriver(given.share, eye, gps, place, lockstep=given.lockstep, timeout=given.timeout, sent=sent)

@@ -48,8 +48,10 @@ def save_truth(result: DriveResult, path: Path, *, force: bool = False) -> None:
         else name
         for name, turned in zip(COLUMNS, angles, strict=True)
     ]  # fmt: skip
+    # Places of a national grid have seven digits before the point; millimetres need three behind it.
+    forms = ["%.10g" if name in ("time_s", "x_m", "y_m", "z_m") else "%.6g" for name in ("time_s", *names)]
     with whole_file(path, force=force) as part:
         np.savetxt(
-            part, np.column_stack([result.times, rows]), fmt="%.6g", delimiter=",", comments="",
+            part, np.column_stack([result.times, rows]), fmt=forms, delimiter=",", comments="",
             header=",".join(["time_s", *names]),
         )  # fmt: skip

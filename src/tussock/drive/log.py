@@ -56,12 +56,15 @@ def open_drive_log(
     path: Path, sensor: Sensor, settings: DriveSettings, *, camera: FrontCamera | None = None,
     origin: GeoOrigin | None = None, epoch: float = EPOCH,
 ) -> Iterator[DriveLog]:  # fmt: skip
-    """A log at ``path``, to be shown every step of a drive; ``epoch`` [s] is the Unix time of simulation time 0."""
+    """A log at ``path``, to be shown every step of a drive; ``epoch`` [s] is the Unix time of simulation time 0.
+
+    ``origin`` is where on earth the scene is, `GeoOrigin.near` the start if not given.
+    """
     if path.suffix != ".mcap":
         raise InputError.of(f"{path}", "a drive's log ends in .mcap", path.suffix)
     messages = RosMessages(sensor, epoch=epoch, frame_id="lidar")
     with open_growing_mcap(path, messages) as log:
-        writing = DriveLog(log, messages, settings, camera, origin or GeoOrigin())
+        writing = DriveLog(log, messages, settings, camera, origin)
         try:
             yield writing
         finally:
@@ -73,7 +76,7 @@ class DriveLog:
 
     def __init__(
         self, log: MessageLog, messages: RosMessages, settings: DriveSettings, camera: FrontCamera | None,
-        origin: GeoOrigin,
+        origin: GeoOrigin | None,
     ) -> None:  # fmt: skip
         self._log, self._ros, self._say = log, messages, DriveMessages(messages)
         self._settings, self._camera, self._origin = settings, camera, origin
@@ -155,6 +158,9 @@ class DriveLog:
 
     def _write_readings(self, step: DriveStep) -> None:
         gps, compass, odometry, imu = step.sensed.readings
+        if self._origin is None:
+            x, y = step.sensed.driven.rows[0, :2].tolist()
+            self._origin = GeoOrigin.near(x, y)
         fixes = [(*self._origin.geographic(float(x), float(y)), float(z)) for x, y, z in gps.positions]
         self._put_all("/gps/fix", "sensor_msgs/msg/NavSatFix", self._fix, gps.times, np.array(fixes).reshape(-1, 3))
         turns = quaternions(*compass.angles.T)

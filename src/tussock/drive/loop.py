@@ -23,6 +23,7 @@ from tussock.drive.sensing.readings import Readings
 from tussock.drive.settings import DriveSettings
 from tussock.drive.simulation import Sensed, Simulation
 from tussock.drive.site.ground import heights_at
+from tussock.drive.site.places import told
 from tussock.drive.site.site import Site
 from tussock.drive.stage import Stage
 from tussock.drive.vehicles.motion import COLUMNS
@@ -191,7 +192,16 @@ class Drive:
         self, watchers: Sequence[Watcher] = (), *, speed: float | None = None, stop: Callable[[], bool] = lambda: False
     ) -> DriveResult:
         """Drive, once, and show every step to the watchers."""
+        if speed is not None and not speed > 0:
+            raise InputError.of("speed", "must be above 0, or None for as fast as it goes", speed)
         self._stop = stop
+        try:
+            return self._run(watchers, speed)
+        finally:
+            # However the drive ends, a step of one's own that raises too: the next look at the world finds it upright.
+            self._simulation.stage.world.stand_up()
+
+    def _run(self, watchers: Sequence[Watcher], speed: float | None) -> DriveResult:
         begin = time.perf_counter()
         m = self._simulation.vehicle.motion
         start = (m.x, m.y)
@@ -218,7 +228,6 @@ class Drive:
             if speed is not None:
                 time.sleep(max(0.0, sensed.end / speed - (time.perf_counter() - begin)))
         seconds = time.perf_counter() - begin
-        self._simulation.stage.world.stand_up()
         return self._result(start, ended, message, seconds)
 
     def _feel(self, sensed: Sensed, thought: Thought) -> None:
@@ -250,7 +259,7 @@ class Drive:
         if thought.path is None and isinstance(self._mind, Autonomy):
             return (
                 Ending.NO_WAY,
-                f"no way from {x:.1f},{y:.1f} to {round(goal[0], 1):g},{round(goal[1], 1):g} on the map; {left:.1f} m left",
+                f"no way from {x:.1f},{y:.1f} to {told(*goal, digits=1)} on the map; {left:.1f} m left",
             )
         if sensed.end - record.moved_at >= s.stuck_s:
             return Ending.STUCK, f"stuck at {x:.1f},{y:.1f} for {s.stuck_s:g} s; {left:.1f} m left"
@@ -318,7 +327,8 @@ def _autonomy(
     corners = np.array([start[:2], *goals])
     low, high = corners.min(0), corners.max(0)
     middle = (low + high) / 2
-    cost_map = CostMap(settings.autonomy.map, (float(middle[0]), float(middle[1])))
+    fence = stage.bounds if settings.autonomy.plan.fence else None
+    cost_map = CostMap(settings.autonomy.map, (float(middle[0]), float(middle[1])), fence)
     side = cost_map.cell * len(cost_map.costs)
     if not all(cost_map.holds(x, y) for x, y in corners):
         far = float((high - low).max())

@@ -6,15 +6,13 @@
     command   in   f8 (2)      speed [m/s] and turn rate [rad/s] to obey from the next frame on
 
 In lock step simulation time stands still until the other side has answered; else its last command holds. Beside it,
-the sensor's packets and NMEA sentences ($GPRMC, one a fix) can be sent over UDP, to programs that expect a real sensor.
+the sensor's packets and NMEA sentences ($GPGGA and $GPRMC for each fix) can be sent over UDP, to programs that expect a real sensor.
 """
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from math import degrees, hypot
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -22,13 +20,13 @@ import numpy as np
 from tussock.drive.autonomy.estimate import Estimate, Estimator
 from tussock.drive.autonomy.following import DriveCommand
 from tussock.drive.autonomy.stack import Thought
+from tussock.drive.nmea import gga, rmc
 from tussock.drive.sensing.gps import Gps
 from tussock.drive.sensing.readings import GpsFixes, Readings
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.sensors.sensor import Sensor
 from tussock.wire.addresses import Endpoint, open_sender
-from tussock.wire.packets import EPOCH
 from tussock.wire.ros.messages import rings_of
 from tussock.wire.shared.shared_memory import SharedSegment
 from tussock.wire.shared.shared_run import shared_points
@@ -36,7 +34,7 @@ from tussock.wire.shared.shm_layout import ChannelSpec
 from tussock.wire.velodyne.encode import PacketEncoder
 from tussock.wire.velodyne.position import GeoOrigin
 
-__all__ = ["STATE", "AlsoSent", "RemoteDriver", "nmea"]
+__all__ = ["STATE", "AlsoSent", "RemoteDriver"]
 
 STATE = (
     "time", "goal_x", "goal_y", "gps_time", "gps_x", "gps_y", "gps_z", "gps_fixes", "yaw", "pitch", "roll",
@@ -44,7 +42,6 @@ STATE = (
 )  # fmt: skip
 """what the small sensors said last: metres, seconds, radians; gps_fixes counts them, bumped counts contacts"""
 _IMU_ROWS = 1024
-_KNOT = 1852 / 3600
 
 
 class AlsoSent(NamedTuple):
@@ -55,7 +52,7 @@ class AlsoSent(NamedTuple):
     sentences: Endpoint | None = None
     """where GPS goes, as NMEA"""
     origin: GeoOrigin | None = None
-    """where on Earth the scene's zero is"""
+    """where on Earth the scene is; `GeoOrigin.near` the start if not given"""
 
 
 class RemoteDriver:
@@ -82,7 +79,8 @@ class RemoteDriver:
         self._estimator = Estimator(gps, *start)
         self._state = np.zeros(len(STATE))
         self._encoder = PacketEncoder(sensor) if sent.packets is not None else None
-        self._packets, self._sentences, self._origin = sent.packets, sent.sentences, sent.origin or GeoOrigin()
+        self._packets, self._sentences, self._quality = sent.packets, sent.sentences, gps.quality
+        self._origin = sent.origin or GeoOrigin.near(*start[:2])
         self._sockets: dict[Endpoint, socket.socket] = {}
 
     def think(self, frame: Frame, readings: Readings, end: float, goal: tuple[float, float]) -> Thought:
@@ -106,7 +104,7 @@ class RemoteDriver:
             raise InputError.of(
                 "command", "must be two finite numbers: speed [m/s] and turn rate [rad/s]", (speed, turn)
             )
-        return Thought(DriveCommand(speed, turn), estimate, None, np.empty((0, 3), np.float32))
+        return Thought(DriveCommand(speed, turn), estimate, None, np.empty((0, 3)))
 
     def bumped(self, estimate: Estimate, *, ahead: bool, at: Sequence[tuple[float, float]] = ()) -> None:
         """Counted in the state: what to do about it is the other side's affair."""
@@ -144,31 +142,11 @@ class RemoteDriver:
                 self._to(self._packets, bytes(payload))
         if self._sentences is not None:
             for time, place, velocity in zip(gps.times.tolist(), gps.positions, gps.velocities, strict=True):
-                self._to(self._sentences, nmea(time, place, velocity, self._origin))
+                # A datagram each: not every reader looks for a second line in one.
+                self._to(self._sentences, gga(time, place, self._quality, self._origin))
+                self._to(self._sentences, rmc(time, place, velocity, self._origin))
 
     def _to(self, endpoint: Endpoint, payload: bytes) -> None:
         if endpoint not in self._sockets:
             self._sockets[endpoint] = open_sender(endpoint)
         self._sockets[endpoint].sendto(payload, endpoint.address)
-
-
-def nmea(time: float, place: np.ndarray, velocity: np.ndarray, origin: GeoOrigin, *, epoch: float = EPOCH) -> bytes:
-    """The $GPRMC sentence of a fix: place (x, y, z) [m] and velocity (2,) [m/s]; x is east, y is north."""
-    latitude, longitude = origin.geographic(float(place[0]), float(place[1]))
-    utc = datetime.fromtimestamp(epoch + time + 1e-6, UTC)
-    east, north = float(velocity[0]), float(velocity[1])
-    course = degrees(np.arctan2(east, north)) % 360
-
-    def minutes(angle: float, width: int) -> str:
-        total = round(abs(angle) * 60, 6)
-        return f"{int(total // 60):0{width}d}{total % 60:09.6f}"
-
-    body = ",".join([
-        "GPRMC", f"{utc:%H%M%S}.{utc.microsecond // 10000:02d}", "A",
-        minutes(latitude, 2), "N" if latitude >= 0 else "S", minutes(longitude, 3), "E" if longitude >= 0 else "W",
-        f"{hypot(east, north) / _KNOT:.2f}", f"{course:.1f}", f"{utc:%d%m%y}", "", "", "A",
-    ])  # fmt: skip
-    checksum = 0
-    for letter in body.encode():
-        checksum ^= letter
-    return f"${body}*{checksum:02X}\r\n".encode()

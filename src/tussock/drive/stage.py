@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tussock.drive.site.places import told
 from tussock.drive.site.pressing import Pressing, pressables
 from tussock.drive.site.reach import Reach
 from tussock.drive.site.site import Site
@@ -45,18 +46,24 @@ class Stage:
         """What shows in the world which plants a drive has pressed down."""
         return Pressing(self.world, self._pressables, self.vehicle.pressed_share)
 
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Least x and y, greatest x and y of the ground [m]."""
+        ground = self._site.ground
+        return (ground.low_x, ground.low_y, *ground.high)
+
     def check_goal(self, x: float, y: float) -> None:
         """Refuse a goal that no vehicle can stand on."""
         ground, obstacles = self._site.ground, self._site.obstacles
         (high_x, high_y), side = ground.high, self.vehicle.width_m
         if not (np.isfinite(x) and np.isfinite(y)):
-            raise InputError.of("goal", "must be two finite numbers [m]", f"{x:g},{y:g}")
+            raise InputError.of("goal", "must be two finite numbers [m]", told(x, y))
         inside = ground.low_x <= x <= high_x and ground.low_y <= y <= high_y
         if not inside or np.isnan(self.height(x, y)):
-            where = f"x {ground.low_x:g} to {high_x:g}, y {ground.low_y:g} to {high_y:g} m"
-            raise InputError.of("goal", f"must lie on the scene's ground ({where})", f"{x:g},{y:g}")
+            where = f"x {told(ground.low_x)} to {told(high_x)}, y {told(ground.low_y)} to {told(high_y)} m"
+            raise InputError.of("goal", f"must lie on the scene's ground ({where})", told(x, y))
         if touches(obstacles, x, y, 0.0, side, side):
-            raise InputError.of("goal", "must be free of obstacles", f"{x:g},{y:g}", "move it away from what is solid")
+            raise InputError.of("goal", "must be free of obstacles", told(x, y), "move it away from what is solid")
 
     def check_way(self, start: tuple[float, float], goals: list[tuple[float, float]], radius: float) -> None:
         """Refuse goals that obstacles shut off from the start: no way comes within ``radius`` [m] of them."""
@@ -67,7 +74,7 @@ class Stage:
                 continue
             # Named is the smaller one of the two: the courtyard is not shut in by the house that stands in it.
             inside = "goal" if Reach(self._site, (x, y), width).cells < from_start.cells else "start"
-            where = f"{x:g},{y:g}" if inside == "goal" else f"{start[0]:g},{start[1]:g}"
+            where = told(x, y) if inside == "goal" else told(*start)
             raise InputError.of(
                 inside, f"must not be shut in: obstacles all around leave no gap for a vehicle {width:g} m wide", where,
                 "move it, open a gap, or set refuse_shut_in = false to let the vehicle find out",

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +94,9 @@ def test_no_way_is_said_and_the_log_is_whole(tussock, tmp_path):
         (("--to", "10,0", "--speed", "0"), "--speed: must be above 0"),
         (("--to", "10,0", "--set", "autonomy.map.cell=2"), "unknown key"),
         (("--to", "10,0", "--seed", "-1"), "seed: must be a whole number"),
+        (("--to", "10,0", "--origin", "95,0"), "origin: must be a latitude"),
+        (("--to", "10,0", "--origin", "48"), "origin: must be latitude,longitude"),
+        (("--to", "0,0", "--share", "tussock-test-refused"), "goal: must be free of obstacles"),
         (("--to", "10,0", "--settings", "none.toml"), "no such file"),
     ],
 )
@@ -102,6 +106,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(tussock, tmp_path, words, 
     assert told in err
     assert len(err.strip().splitlines()) == 1
     assert not (tmp_path / "out" / "drive.mcap").exists()
+    assert not Path("/dev/shm/tussock-test-refused").exists(), "nothing of what was to be shared is left"
 
 
 def test_a_blind_sensor_is_said(tussock):

@@ -6,11 +6,16 @@ from small_drives import VEHICLE, eye, field, stage
 
 from tussock.drive.autonomy.following import DriveCommand
 from tussock.drive.autonomy.stack import Steps
+from tussock.drive.files import save_truth
 from tussock.drive.loop import drive_to
 from tussock.drive.metrics import Ending
 from tussock.drive.settings import DriveSettings, load_drive_settings
 from tussock.drive.stage import Stage
 from tussock.errors import InputError
+from tussock.poses import Pose
+from tussock.scene.placements import Placements
+from tussock.scene.scene import Scene
+from tussock.simulate import scan
 
 START = (-12.0, 5.0, 0.0)
 
@@ -175,6 +180,80 @@ def test_every_step_of_the_autonomy_can_be_ones_own(place):
 def test_a_plan_of_the_wrong_shape_is_refused(place):
     with pytest.raises(InputError, match=r"plan: must return a path"):
         drive_to(place, eye(), (12.0, 5.0), start=START, steps=Steps(plan=lambda m, a, b: np.zeros(5)))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        (
+            Steps(plan=lambda m, a, b: [(0.0, 1.0), (NAN, 2.0)]),
+            r"plan: must return finite places \[m\]; number 1 is not",
+        ),
+        (Steps(plan=lambda m, a, b: "north"), r"plan: must return a path"),
+        (Steps(plan=lambda m, a, b: []), r"plan: must return a path"),
+        (Steps(follow=lambda path, estimate, ahead: (NAN, 0.0)), r"follow: must return two finite numbers"),
+        (Steps(follow=lambda path, estimate, ahead: None), r"follow: must return two finite numbers"),
+        (Steps(follow=lambda path, estimate, ahead: (1.0, 0.0, 0.0)), r"follow: must return two finite numbers"),
+        (Steps(register=lambda frame, estimate, mount: np.zeros((4, 2))), r"register: must return points \(n, 3\)"),
+    ],
+)
+def test_what_ones_own_step_returns_is_checked(place, steps, words):
+    with pytest.raises(InputError, match=words):
+        drive_to(place, eye(), (12.0, 5.0), start=START, steps=steps)
+
+
+def test_a_path_may_be_a_list_of_places(place):
+    steps = Steps(plan=lambda cost_map, here, goal: [here, (0, -6), goal])
+    result = drive_to(place, eye(), (12.0, 5.0), start=START, steps=steps, settings=DriveSettings(time_limit_s=1.5))
+    np.testing.assert_array_equal(result.path[1:], [(0, -6), (12, 5)])
+    assert result.metrics.length_m > 0.1
+
+
+def test_a_step_that_raises_ends_the_drive_with_its_own_error_and_leaves_plants_upright(place):
+    def plan(cost_map, here, goal):
+        if here[0] > 5.0:
+            raise RuntimeError("of the user's own")
+        return np.array([here, goal])
+
+    before = scan(place.world, eye(), Pose.at(4, 0, 2.0))
+    with pytest.raises(RuntimeError, match="of the user's own"):
+        drive_to(place, eye(), (12.0, -6.0), start=(2.0, -6.0, 0.0), steps=Steps(plan=plan))
+    after = scan(place.world, eye(), Pose.at(4, 0, 2.0))
+    np.testing.assert_array_equal(after.range, before.range)
+
+
+def test_a_pace_must_be_above_zero(place):
+    for pace in (0.0, -1.0, NAN):
+        with pytest.raises(InputError, match="speed: must be above 0"):
+            drive_to(place, eye(), (12.0, 5.0), start=START, speed=pace)
+
+
+@pytest.mark.parametrize("far", [(500_000.0, 4_500_000.0), (-3_000_000.0, 250_000.5)])
+def test_coordinates_of_a_national_grid_change_nothing_of_a_drive(tmp_path, there, far):
+    scene = Scene("far")
+    for thing in field().objects:
+        moved = thing.placements.matrices.copy()
+        moved[:, :2, 3] += far
+        scene.add(thing.mesh, name=thing.name, label=thing.label, tags=thing.tags, placements=Placements(moved))
+    (x, y), start = np.add((12.0, 5.0), far), (START[0] + far[0], START[1] + far[1], START[2])
+    result = drive_to(Stage(scene, VEHICLE), eye(), (x, y), start=start, seed=3)
+    assert result.metrics.success
+    assert result.metrics.collisions == 0
+    # Rounding of a nanometre or so may turn a decision; what is asked for is the same way, not the same bits.
+    assert result.metrics.length_m == pytest.approx(there.metrics.length_m, rel=0.02)
+    seen, usual = result.cost_map, there.cost_map
+    assert np.mean(seen.seen != usual.seen) < 0.002
+    both = seen.seen & usual.seen
+    assert np.mean(np.abs(seen.costs[both] - usual.costs[both]) > 20.0) < 0.05
+    save_truth(result, tmp_path / "truth.csv")
+    table = np.loadtxt(tmp_path / "truth.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(table[:, 0], result.times, atol=1e-6)
+    np.testing.assert_allclose(table[:, 1:4], result.truth[:, :3], atol=1e-3)
+    with pytest.raises(InputError, match=r"goal: must be free of obstacles, got '-?\d{6,}"):
+        drive_to(Stage(scene, VEHICLE), eye(), (far[0], far[1] + 4.0), start=start)
 
 
 @pytest.mark.parametrize(

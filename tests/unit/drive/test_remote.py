@@ -10,7 +10,8 @@ import pytest
 from small_drives import VEHICLE, eye, stage
 
 from tussock.drive.loop import drive_to
-from tussock.drive.remote import STATE, AlsoSent, RemoteDriver, nmea
+from tussock.drive.nmea import gga, rmc
+from tussock.drive.remote import STATE, AlsoSent, RemoteDriver
 from tussock.drive.settings import DriveSettings
 from tussock.errors import InputError
 from tussock.wire.addresses import Endpoint
@@ -76,22 +77,57 @@ def test_packets_and_sentences_go_out_over_udp():
         result = drive_to(stage(), sensor, GOAL, start=START, settings=settings, driver=driver)
     assert result.metrics.length_m == 0.0, "without a command it stands"
     assert len(packets.recv(2000)) == 1206
-    sentence = sentences.recv(2000).decode()
-    assert sentence.startswith("$GPRMC,")
+    # A datagram each, place and height first: what reads GGA alone, as ROS's driver does for places, has its fix.
+    first, second = sentences.recv(2000).decode(), sentences.recv(2000).decode()
+    assert (first[:7], second[:7]) == ("$GPGGA,", "$GPRMC,")
+    assert first.split(",")[6] == "4", "the usual GPS is RTK fixed"
     packets.close()
     sentences.close()
 
 
-def test_a_sentence_says_where_and_how_fast():
-    sentence = nmea(1.25, np.array([100.0, 200.0, 0.0]), np.array([3.0, 0.0]), GeoOrigin(48.0, 11.0)).decode().strip()
-    body, checksum = sentence[1:].split("*")
+def fields(sentence):
+    """The fields of a sentence whose checksum is right."""
+    text = sentence.decode()
+    assert text.endswith("\r\n")
+    body, checksum = text.strip()[1:].split("*")
     assert int(checksum, 16) == np.bitwise_xor.reduce(np.frombuffer(body.encode(), np.uint8))
-    parts = body.split(",")
-    assert parts[1] == "000001.25"
-    latitude = int(parts[3][:2]) + float(parts[3][2:]) / 60
-    assert latitude == pytest.approx(48.0 + 200 / 111_200, abs=2e-5)
+    return body.split(",")
+
+
+def degrees(angle, digits, letter):
+    return (int(angle[:digits]) + float(angle[digits:]) / 60) * (-1 if letter in "SW" else 1)
+
+
+def test_a_sentence_says_where_and_how_fast():
+    parts = fields(rmc(1.25, np.array([100.0, 200.0, 0.0]), np.array([3.0, 0.0]), GeoOrigin(48.0, 11.0)))
+    assert parts[:3] == ["GPRMC", "000001.25", "A"]
+    assert degrees(parts[3], 2, parts[4]) == pytest.approx(48.0 + 200 / 111_200, abs=2e-5)
     assert float(parts[7]) == pytest.approx(3.0 * 3600 / 1852, abs=0.01)
     assert float(parts[8]) == pytest.approx(90.0)
+
+
+@pytest.mark.parametrize("origin", [GeoOrigin(48.0, 11.0), GeoOrigin(-33.5, -70.25), GeoOrigin(0.0, 179.9999)])
+def test_a_place_and_its_height_are_those_that_a_reader_finds(origin):
+    place = np.array([120.5, -80.25, 431.207])
+    parts = fields(gga(3661.5, place, 2, origin))
+    assert parts[:2] == ["GPGGA", "010101.50"]
+    latitude, longitude = origin.geographic(*place[:2])
+    assert degrees(parts[2], 2, parts[3]) == pytest.approx(latitude, abs=1e-8)
+    assert degrees(parts[4], 3, parts[5]) == pytest.approx(longitude, abs=1e-8)
+    assert parts[6] == "2"
+    assert float(parts[9]) + float(parts[11]) == pytest.approx(431.207, abs=5e-4)
+
+
+def test_a_scene_of_a_national_grid_has_a_place_on_earth():
+    far = GeoOrigin.near(500_000.0, 4_500_000.0)
+    assert far.geographic(500_000.0, 4_500_000.0) == (48.0, 11.0)
+    assert far.geographic(500_000.0, 4_500_111.2)[0] == pytest.approx(48.001, abs=1e-5)
+    assert GeoOrigin.near(3.0, 4.0) == GeoOrigin()
+    named = GeoOrigin.parse("40.6,15,500000,4500000")
+    assert named.geographic(500_000.0, 4_500_000.0) == (40.6, 15.0)
+    for wrong in ("40.6", "40.6,15,1", "a,b", "40.6,15,1,nan"):
+        with pytest.raises(InputError, match="origin: must"):
+            GeoOrigin.parse(wrong)
 
 
 def test_nobody_answers():

@@ -68,10 +68,12 @@ def height_cost(height: Any, max_height: float) -> Any:
 
 
 class CostMap:
-    """Costs around ``centre`` [m]."""
+    """Costs around ``centre`` [m]; plans stay within ``fence``, the least and the greatest x and y [m], if there is one."""
 
-    def __init__(self, settings: MapSettings, centre: tuple[float, float]) -> None:
-        self.settings = settings
+    def __init__(
+        self, settings: MapSettings, centre: tuple[float, float], fence: tuple[float, float, float, float] | None = None
+    ) -> None:
+        self.settings, self.fence = settings, fence
         n, cell = settings.cells, settings.cell_m
         # On a multiple of the cell, so that maps with the same cells can be laid over one another.
         self.low_x, self.low_y = (float(np.round(c / cell) * cell - 0.5 * n * cell) for c in centre)
@@ -110,6 +112,16 @@ class CostMap:
     def holds(self, x: float, y: float) -> bool:
         return bool(self.low_x <= x < self.high[0] and self.low_y <= y < self.high[1])
 
+    def fenced_off(self, margin: float) -> NDArray[np.bool_]:
+        """Cells beyond the fence or nearer to it than ``margin`` [m], shape (along x, along y)."""
+        if self.fence is None:
+            return np.zeros(self.costs.shape, np.bool_)
+        x, y = self.middle(*(np.arange(n) for n in self.costs.shape))
+        low_x, low_y, high_x, high_y = self.fence
+        off_x = (x < low_x + margin) | (x > high_x - margin)
+        off_y = (y < low_y + margin) | (y > high_y - margin)
+        return np.asarray(off_x[:, None] | off_y[None, :])
+
     def trusted_costs(self, lethal: float) -> NDArray[np.float32]:
         """The costs, but what was seen from beyond `MapSettings.trusted_m` alone stays below ``lethal``."""
         if self.settings.trusted_m is None:
@@ -131,7 +143,7 @@ class CostMap:
             self.costs[i, j], self.seen[i, j], self._trust[i, j] = 100.0, True, _TRUSTED
 
     def add(
-        self, points: NDArray[np.float32], estimate: Estimate, *, ground: GroundSource = "seen",
+        self, points: FloatArray, estimate: Estimate, *, ground: GroundSource = "seen",
         survey: Ground | None = None,
     ) -> NDArray[np.float32]:  # fmt: skip
         """Add registered points (n, 3) [m], seen from where the vehicle is; their heights above ground [m] (n,)."""

@@ -34,6 +34,9 @@ class PlanSettings(Settings):
     """kept from obstacles beside half the vehicle's width, where there is room"""
     respect_m: Annotated[float, Field(ge=0.0, le=20.0)] = 1.5
     """beyond that, over which it costs less and less to be near an obstacle"""
+    fence: bool = True
+    """plans stay within the rectangle of the scene's ground, which whoever sends a vehicle out tells it; what has not been
+    seen costs nothing, so without a fence the way around tall grass is beyond the edge of the world"""
     every_s: Annotated[float, Field(gt=0.0)] = 1.0
     """between plans; a path that becomes blocked is replaced at once"""
 
@@ -50,22 +53,25 @@ def plan(
     near: float = 0.0,
 ) -> NDArray[np.float64] | None:  # fmt: skip
     """A path (k, 2) [m] from where the vehicle is to the goal or as ``near`` [m] to it, None where there is no way."""
-    path = _plan(cost_map, (start, goal), settings, half_width, half_width + settings.margin_m, near)
-    if path is None and settings.margin_m > 0:
-        path = _plan(cost_map, (start, goal), settings, half_width, half_width, near)
-    return path
+    wide = half_width + settings.margin_m
+    # What is kept from obstacles, and from the fence: at last only as much as holds every goal that is allowed.
+    for kept_m, fence_m in ((wide, wide), (half_width, half_width), (half_width, -0.5 * cost_map.cell)):
+        path = _plan(cost_map, (start, goal), settings, half_width, (kept_m, fence_m), near)
+        if path is not None:
+            return path
+    return None
 
 
 def _plan(
     cost_map: CostMap, ends: tuple[tuple[float, float], tuple[float, float]], settings: PlanSettings, half_width: float,
-    kept_m: float, near: float,
+    kept: tuple[float, float], near: float,
 ) -> NDArray[np.float64] | None:  # fmt: skip
-    """The path that keeps ``kept_m`` from obstacles."""
-    cell, (start, goal) = cost_map.cell, ends
+    """The path that has ``kept`` [m] from obstacles and from the fence."""
+    cell, (start, goal), (kept_m, fence_m) = cost_map.cell, ends, kept
     costs = cost_map.trusted_costs(settings.lethal)
     least, soft = kept_m / cell, settings.respect_m / cell
     far = distances(costs, settings.lethal, least + soft)
-    blocked = far <= least
+    blocked = (far <= least) | cost_map.fenced_off(fence_m)
     first = tuple(int(k) for k in cost_map.index(*start))
     last = tuple(int(k) for k in cost_map.index(*goal))
     n = len(blocked)

@@ -1,7 +1,8 @@
 """Registration: a frame's points brought into the map by the estimate of GPS and compass.
 
 Each point is moved by where the vehicle is believed to have been when its pulse was fired. Heights come out relative to
-the ground under the wheels: what is level with it is at 0, wherever the vehicle stands.
+the ground under the wheels: what is level with it is at 0, wherever the vehicle stands. Places are float64: those of a
+national grid lie millions of metres from its zero, where float32 has steps of half a metre.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tussock.arrays import FloatArray
 from tussock.drive.autonomy.estimate import Estimate
 from tussock.drive.vehicles.attitude import matrices
 from tussock.frames.frame import Frame
@@ -23,7 +24,7 @@ _STEPS = 16
 """poses that a frame's time is cut into; between them points move straight on"""
 
 
-def register(frame: Frame, estimate: Estimate, mount: Pose) -> NDArray[np.float32]:
+def register(frame: Frame, estimate: Estimate, mount: Pose) -> FloatArray:
     """Points on the map [m], shape (n, 3): x and y as in the scene, z above the ground under the wheels.
 
     ``estimate`` is that of the frame's end, ``mount`` is ``T_body_sensor``.
@@ -42,7 +43,7 @@ def register(frame: Frame, estimate: Estimate, mount: Pose) -> NDArray[np.float3
     ahead = estimate.speed * np.cos(estimate.pitch) * back
     table[:, 0, 3] += estimate.x - ahead * np.cos(middle)
     table[:, 1, 3] += estimate.y - ahead * np.sin(middle)
-    out = np.empty((len(xyz), 3), np.float32)
+    out = np.empty((len(xyz), 3))
     _place(xyz, times, start, period / _STEPS, table, out)
     return out
 

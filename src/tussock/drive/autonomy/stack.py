@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,8 @@ class Steps:
     >>> straight = tussock.Steps(plan=lambda cost_map, here, goal: np.linspace(here, goal, 40))
     """
 
-    register: Callable[[Frame, Estimate, Pose], NDArray[np.float32]] | None = None
-    add: Callable[[CostMap, NDArray[np.float32], Estimate], None] | None = None
+    register: Callable[[Frame, Estimate, Pose], FloatArray] | None = None
+    add: Callable[[CostMap, FloatArray, Estimate], None] | None = None
     plan: Callable[[CostMap, Point, Point], FloatArray | None] | None = None
     follow: Callable[[FloatArray, Estimate, float], DriveCommand] | None = None
 
@@ -66,7 +67,7 @@ class Thought:
     estimate: Estimate
     path: FloatArray | None
     """[m] (k, 2), None where there is no way to the goal"""
-    points: NDArray[np.float32]
+    points: FloatArray
     """registered, shape (n, 3)"""
     replanned: bool = False
 
@@ -95,7 +96,7 @@ class Autonomy:
     def think(self, frame: Frame, readings: Readings, end: float, goal: Point) -> Thought:
         """From what was sensed up to ``end`` [s] to the next command."""
         estimate = self.estimator.update(readings, end)
-        points = (self.steps.register or register)(frame, estimate, self.mount)
+        points = self._registered(frame, estimate)
         if self.steps.add is not None:
             self.steps.add(self.cost_map, points, estimate)
         else:
@@ -107,7 +108,7 @@ class Autonomy:
             return Thought(DriveCommand(0.0, 0.0), estimate, None, points, replanned)
         ahead = self._cost_ahead(estimate)
         if self.steps.follow is not None:
-            command = DriveCommand(*self.steps.follow(self.path, estimate, ahead))
+            command = _commanded(self.steps.follow(self.path, estimate, ahead))
         else:
             command = follow(self.path, estimate, self.vehicle, self.settings.follow, ahead)
         return Thought(command, estimate, self.path, points, replanned)
@@ -134,15 +135,22 @@ class Autonomy:
             return False
         here = (estimate.x, estimate.y)
         if self.steps.plan is not None:
-            self.path = self.steps.plan(self.cost_map, here, goal)
-            if self.path is not None and (np.ndim(self.path) != 2 or np.shape(self.path)[1] != 2 or not len(self.path)):
-                raise InputError.of("plan", "must return a path (k, 2) [m] or None", np.shape(self.path))
+            self.path = _planned(self.steps.plan(self.cost_map, here, goal))
         else:
             near = _WITHIN * self.goal_radius
             self.path = plan(self.cost_map, here, goal, self.settings.plan, 0.5 * self.vehicle.width_m, near)
         self._planned_at, self._planned_for = estimate.time, goal
         self.plans += 1
         return True
+
+    def _registered(self, frame: Frame, estimate: Estimate) -> FloatArray:
+        if self.steps.register is None:
+            return register(frame, estimate, self.mount)
+        rule = "must return points (n, 3) [m]"
+        points = _numbers("register", rule, self.steps.register(frame, estimate, self.mount))
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise InputError.of("register", rule, points.shape)
+        return points
 
     def _path_blocked(self, estimate: Estimate) -> bool:
         """Whether something lethal has come up on the path ahead."""
@@ -163,3 +171,32 @@ class Autonomy:
         n = len(self.cost_map.costs)
         inside = (i >= 0) & (j >= 0) & (i < n) & (j < n)
         return self.cost_map.trusted_costs(self.settings.plan.lethal)[i[inside], j[inside]]
+
+
+def _numbers(field: str, rule: str, given: Any) -> FloatArray:
+    """What a step of the user's own returned, as numbers."""
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InputError.of(field, rule, given) from None
+
+
+def _planned(path: Any) -> FloatArray | None:
+    rule = "must return a path (k, 2) [m] or None"
+    if path is None:
+        return None
+    found = _numbers("plan", rule, path)
+    if found.ndim != 2 or found.shape[1] != 2 or not len(found):
+        raise InputError.of("plan", rule, found.shape)
+    if not np.isfinite(found).all():
+        k = int((~np.isfinite(found)).any(1).argmax())
+        raise InputError.of("plan", f"must return finite places [m]; number {k} is not", tuple(found[k].tolist()))
+    return found
+
+
+def _commanded(command: Any) -> DriveCommand:
+    rule = "must return two finite numbers: speed [m/s] and turn rate [rad/s]"
+    values = _numbers("follow", rule, command)
+    if values.shape != (2,) or not np.isfinite(values).all():
+        raise InputError.of("follow", rule, command)
+    return DriveCommand(float(values[0]), float(values[1]))

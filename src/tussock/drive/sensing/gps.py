@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -28,6 +28,8 @@ class Gps(Settings):
     velocity_m_s: ErrorSettings = ErrorSettings()
     antenna_m: tuple[float, float, float] = (0.0, 0.0, 2.0)
     """where on the body"""
+    quality: Literal[1, 2, 4, 5] = 1
+    """what NMEA sentences say of a fix: 1 plain, 2 with corrections (DGPS, SBAS), 4 RTK fixed, 5 RTK float"""
     sources: dict[str, str] = Field(default_factory=dict)
 
 
@@ -50,7 +52,7 @@ class GpsReceiver:
             return GpsFixes(times, np.empty((0, 3)), np.empty((0, 2)))
         rows = np.stack([np.interp(times, driven.times, driven.rows[:, k]) for k in range(7)])
         antenna = rows[:3].T + matrices(*rows[3:6]) @ np.array(self.gps.antenna_m)
-        yaw, speed = rows[3], rows[6]
+        yaw, speed = rows[3], rows[6] * np.cos(rows[4])  # what is level of a way along the slope
         velocities = speed[:, None] * np.stack([np.cos(yaw), np.sin(yaw)], 1) + self._speed.take(count)
         errors = np.concatenate([self._level.take(count), self._high.take(count)], 1)
         return GpsFixes(times, antenna + errors, velocities)

@@ -10,6 +10,7 @@ import numpy as np
 from tussock.arrays import FloatArray
 from tussock.drive.site.ground import heights_at
 from tussock.drive.site.movers import rectangle
+from tussock.drive.site.places import told
 from tussock.drive.site.site import Site
 from tussock.drive.vehicles.attitude import matrices, quaternions, times
 from tussock.drive.vehicles.collision import clearance, nearest_taken, touches
@@ -71,9 +72,9 @@ class VehicleBody:
         self._last_contact = -np.inf
         self._row = self._standing_row()
         if np.isnan(self._row[2]):
-            raise InputError.of("start", "must have ground under all wheels", f"{x:g},{y:g}", "move it inwards")
+            raise InputError.of("start", "must have ground under all wheels", told(x, y), "move it inwards")
         if self.touching or site.movers.distance(0.0, self.outline) == 0.0:
-            raise InputError.of("start", "must be free of obstacles", f"{x:g},{y:g}", "move it away from what is solid")
+            raise InputError.of("start", "must be free of obstacles", told(x, y), "move it away from what is solid")
 
     @property
     def outline(self) -> FloatArray:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import cos, degrees, hypot, radians, sin, sqrt
+from math import cos, degrees, hypot, isfinite, radians, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,31 +36,48 @@ _STAMP, _PPS, _SENTENCE = 198, 202, 206
 _LOCKED = 2
 _KNOT = 1852 / 3600  # [m/s]
 _EQUATOR, _FLATTENING = 6378137.0, 1 / 298.257222101
+_FAR = 100e3  # [m] beyond which no tangent plane is any good
 
 
 @dataclass(frozen=True)
 class GeoOrigin:
-    """Where on the earth the scene's origin is."""
+    """Where on the earth a place of the scene is: its origin, if no other is named."""
 
     latitude_deg: float = 48.0
     longitude_deg: float = 11.0
+    x_m: float = 0.0
+    y_m: float = 0.0
+    """the place in the scene's coordinates"""
 
     def __post_init__(self) -> None:
         if not (-89.0 <= self.latitude_deg <= 89.0 and -180.0 <= self.longitude_deg <= 180.0):
             given = (self.latitude_deg, self.longitude_deg)
             raise InputError.of("origin", "must be a latitude within ±89° and a longitude within ±180°", given)
+        if not (isfinite(self.x_m) and isfinite(self.y_m)):
+            raise InputError.of("origin", "must have a finite place x,y [m]", (self.x_m, self.y_m))
 
     @classmethod
     def parse(cls, text: str) -> GeoOrigin:
-        """Read ``latitude,longitude`` [deg]."""
+        """Read ``latitude,longitude`` [deg] of the scene's origin, or ``latitude,longitude,x,y`` of another place [m]."""
         try:
-            latitude, longitude = (float(part) for part in text.split(","))
+            numbers = [float(part) for part in text.split(",")]
         except ValueError:
-            raise InputError.of("origin", "must be latitude,longitude [deg]", text, "for example 48.1,11.6") from None
-        return cls(latitude, longitude)
+            numbers = []
+        if len(numbers) not in (2, 4):
+            raise InputError.of(
+                "origin", "must be latitude,longitude [deg], with x,y [m] of another place than the scene's origin", text,
+                "for example 48.1,11.6",
+            )  # fmt: skip
+        return cls(*numbers)
+
+    @classmethod
+    def near(cls, x: float, y: float) -> GeoOrigin:
+        """The usual place on earth: of the scene's origin, or of (x, y) [m] where a national grid puts the scene far away."""
+        return cls(x_m=x, y_m=y) if hypot(x, y) > _FAR else cls()
 
     def geographic(self, east: float, north: float) -> tuple[float, float]:
-        """Latitude and longitude [deg] of a place ``east`` and ``north`` [m] of the origin."""
+        """Latitude and longitude [deg] of a place (x east, y north) [m] of the scene."""
+        east, north = east - self.x_m, north - self.y_m
         latitude = radians(self.latitude_deg)
         squared = _FLATTENING * (2 - _FLATTENING)
         w = sqrt(1 - squared * sin(latitude) ** 2)

@@ -130,6 +130,34 @@ def test_there_is_no_plan_through_a_closed_wall_or_off_the_map():
     assert plan(cost_map, (-15.0, 0.0), (-900.0, 0.0), PlanSettings(), 0.85) is None
 
 
+def test_a_plan_goes_through_grass_and_not_around_it_beyond_the_fence():
+    fence = (-20.0, -15.0, 20.0, 15.0)
+    paths = {}
+    for bounds in (None, fence):
+        cost_map = CostMap(MapSettings(cells=200), (0.0, 0.0), bounds)
+        j = slice(*(int(v) for v in cost_map.index([0, 0], [-15.0, 15.0])[1]))
+        cost_map.costs[95:105, j] = 45  # grass from one edge of the ground to the other
+        paths[bounds] = plan(cost_map, (-12.0, 10.0), (12.0, 10.0), PlanSettings(), 0.85)
+    assert paths[None][:, 1].max() > 15.0, "beyond the edge nothing has been seen, and nothing costs nothing"
+    assert np.abs(paths[fence][:, 1]).max() < 15.0 - 0.85 - 0.25 + 0.25
+
+
+@pytest.mark.parametrize(("goal", "near"), [((12.0, 14.9), 0.0), ((19.95, -14.95), 0.0), ((12.0, 14.0), 1.5)])
+def test_a_goal_at_the_fence_is_reached(goal, near):
+    cost_map = CostMap(MapSettings(cells=200), (0.0, 0.0), (-20.0, -15.0, 20.0, 15.0))
+    path = plan(cost_map, (-12.0, 0.0), goal, PlanSettings(), 0.85, near)
+    assert np.hypot(*(path[-1] - goal)) <= near + 1e-9
+    assert plan(cost_map, (-12.0, 0.0), (12.0, 16.0), PlanSettings(), 0.85) is None, "what lies beyond is not"
+
+
+def test_a_wall_from_edge_to_edge_is_no_way_with_a_fence_and_gone_around_without():
+    for fence, way in (((-20.0, -15.0, 20.0, 15.0), False), (None, True)):
+        cost_map = CostMap(MapSettings(cells=200), (0.0, 0.0), fence)
+        j = slice(*(int(v) for v in cost_map.index([0, 0], [-15.0, 15.0])[1]))
+        cost_map.costs[99:102, j] = 100
+        assert (plan(cost_map, (-12.0, 0.0), (12.0, 0.0), PlanSettings(), 0.85) is not None) == way
+
+
 def test_a_vehicle_beside_an_obstacle_still_finds_its_way_from_there():
     cost_map = CostMap(MapSettings(cells=100), (0.0, 0.0))
     cost_map.costs[50, 50] = 100
