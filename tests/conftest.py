@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,10 @@ from tussock.sensors.sensor import Sensor
 # No test is timed: the first call of a kernel compiles it, and machines are busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# A shell that runs the suite in the background lets it ignore Ctrl-C, and so would every command that a test starts and stops.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -58,20 +58,20 @@ def stopped(process: subprocess.Popen[str], number: int) -> tuple[int, str, floa
 @pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "stopped")])
 def test_a_range_says_what_is_kept_and_how_to_go_on(number, word, tmp_path):
     (tmp_path / "s.toml").write_text(SCENE)
-    words = ["scan", "s.toml", "--sensor", "hdl-64e-s2", "--rays", "9", "--to", "400", "--out", "f.npz"]
+    words = ["scan", "s.toml", "--sensor", "vlp-16", "--rays", "9", "--to", "40", "--out", "f.npz"]
     process = start(tmp_path, *words)
     wait_until(lambda: len(list(tmp_path.glob("f_*.npz"))) > 2, process)
     status, err, _ = stopped(process, number)
     assert status == 128 + number
     kept = len(list(tmp_path.glob("f_*.npz")))
-    assert f"{word}; {kept} of 4000 frames are finished and kept: the same command goes on from there" in err
+    assert f"{word}; {kept} of 400 frames are finished and kept: the same command goes on from there" in err
     assert "Traceback" not in err
     assert not list(tmp_path.glob(".*"))
 
 
 def test_one_file_that_was_begun_is_gone(tmp_path):
     (tmp_path / "s.toml").write_text(SCENE)
-    process = start(tmp_path, "scan", "s.toml", "--sensor", "vlp-16", "--to", "4000", "--out", "f.pcap")
+    process = start(tmp_path, "scan", "s.toml", "--sensor", "vlp-16", "--to", "400", "--out", "f.pcap")
     wait_until(lambda: list(tmp_path.glob(".f.pcap*")), process)
     status, err, _ = stopped(process, signal.SIGINT)
     assert (status, err.strip().splitlines()[-1]) == (130, "interrupted; nothing was written")
