@@ -15,6 +15,7 @@ from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
+from tussock.studio.building import History
 
 pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the web server's own libraries
@@ -40,9 +41,8 @@ def shared():
 @pytest.fixture
 def studio(shared):
     """As it was opened."""
-    history = shared.session.history
-    while history.back:
-        history.undo()
+    shared.session.history, shared.session.source = History(small_scene(), saved=False), "scene.toml"
+    shared.session.recorded = []
     shared.session.ask = shared.session.ask.at(
         sensor="vlp-16", pose="0,0,2", walk=None, mode=None, weather="", time=0.0, noise=True
     )
@@ -187,6 +187,45 @@ def test_files_from_the_page_open(studio, tmp_path):
     assert not studio.session.recorded
     with pytest.raises(InputError, match="TOML"):
         studio.files_panel.take("bad.toml", b"= nothing")
+
+
+def test_a_file_from_the_page_goes_by_its_own_name(studio):
+    """Its copy lies in a folder that nobody knows, and that is gone when the studio ends."""
+    text = b"[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n"
+    studio.files_panel.take("wall.toml", text)
+    assert studio.idle(300)
+    command, program = studio.session.said()
+    assert "tmp" not in command + program and "scan scene.toml" in command
+    assert "save it first" in studio.session.unsaid
+    for name, content, words in (
+        ("lost.toml", b"[[objects]]\nmesh = 'oak.obj'\n", r"^lost\.toml: .*oak\.obj: no such mesh file.*drop a pack"),
+        ("bad.toml", b"= nothing", r"^bad\.toml: not valid TOML"),
+        ("empty.toml", b"", r"^empty\.toml: objects: is required$"),
+        ("bad.pcd", b"nope", r"^bad\.pcd: "),
+        ("note", b"", r"^note: its name must end as what it holds"),
+        ("photo.heic", b"", r"got 'photo\.heic'"),
+    ):
+        with pytest.raises(InputError, match=words) as told:
+            studio.files_panel.take(name, content)
+        assert "tussock-" not in str(told.value)
+        assert [thing.name for thing in studio.session.scene.everything] == ["wall"], "what was open stays open"
+
+
+def test_no_points_take_the_old_ones_from_the_page(studio):
+    assert studio.shown and studio._server.scene.get_handle_by_name("/points") is not None
+    studio.move_sensor("0,0,900000")
+    assert studio.idle(300) and studio.shown == 0
+    assert studio._server.scene.get_handle_by_name("/points") is None
+    assert "0 returns" in studio.top._line.content and "below" not in studio.top._line.content
+    studio.move_sensor("0,0,2")
+    assert studio.idle(300) and studio._server.scene.get_handle_by_name("/points") is not None
+
+
+def test_a_sensor_below_the_ground_is_told_so(studio):
+    studio.move_sensor("0,0,-3")
+    assert studio.idle(300) and "the sensor is 3.00 m below the ground" in studio.top._line.content
+    studio.move_sensor("0,0,2")
+    assert studio.idle(300) and "below the ground" not in studio.top._line.content
 
 
 def test_a_mesh_from_the_page_is_placed_before_the_sensor(studio, tmp_path):
