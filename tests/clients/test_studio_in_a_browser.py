@@ -78,6 +78,19 @@ def drag(browser, start: tuple[int, int], end: tuple[int, int]) -> None:
     hand.perform()
 
 
+def drop(browser, *files: tuple[str, str]) -> None:
+    """Files, by name and text, let go over the page."""
+    browser.execute_script(
+        """
+        const box = new DataTransfer();
+        for (const [name, text] of arguments[0]) box.items.add(new File([text], name));
+        document.getElementById('studio-drop').dispatchEvent(
+            new DragEvent('drop', {dataTransfer: box, bubbles: true, cancelable: true}));
+        """,
+        files,
+    )
+
+
 def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     browser.get(studio.url)
@@ -123,17 +136,19 @@ def test_a_scene_is_seen_scanned_built_and_saved(studio, browser, tmp_path, monk
     app(shlex.split(command)[1:], standalone_mode=False)
     assert load_frame("again.npz").identical(studio.session.frame)
 
-    # A file dropped on the page, as the browser hands it over.
-    browser.execute_script(
-        """
-        const box = new DataTransfer();
-        box.items.add(new File([arguments[0]], 'wall.toml'));
-        document.getElementById('studio-drop').dispatchEvent(
-            new DragEvent('drop', {dataTransfer: box, bubbles: true, cancelable: true}));
-        """,
-        "[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n",
+    # Files dropped on the page, as the browser hands them over: a picture of text, one that is broken, two, of which one is taken.
+    drop(browser)
+    drop(browser, ("broken.toml", "= nothing"))
+    assert wait_for(lambda: "broken.toml: not valid TOML" in browser.page_source, 20)
+    assert studio.session.scene["post"]
+    drop(
+        browser,
+        ("wall.toml", "[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n"),
+        ("b.toml", ""),
     )
     assert wait_for(lambda: [thing.name for thing in studio.session.scene.everything] == ["wall"], 20)
+    assert wait_for(lambda: "one file at a time: wall.toml is opened" in browser.page_source, 20)
+    assert not [line for line in browser.get_log("browser") if "Uncaught" in line["message"]]
 
     given_up = threading.Event()
     studio.worker.ask("picture", lambda stop: given_up.set() if stop.wait(60) else None)  # work that lasts

@@ -1,13 +1,15 @@
 """The forest trail: a path through trees and undergrowth on uneven ground.
 
 120 m × 120 m; the trail runs along x with bends, 2.4 m wide, a little worn in, gravel that thins out into the litter.
-Spruces and broadleaf trees of several sizes, shrubs and saplings between them, grass along the trail where light
+Spruces and beeches of three ages, shrubs and saplings between them, two shapes of each age, grass along the trail where light
 falls in, stones, fallen trunks, and way-marks beside the trail. Trees, shrubs, stones, deadwood and posts are things:
 each copy has an instance and a box in data sets; the trail is a class of its own. `trail_line` gives the trail's
 middle, for a vehicle to follow. A sensor stands 2 m up at the origin, on the trail.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from tussock.scene.primitives import cylinder, sphere
 from tussock.scene.scene import Scene
 from tussock.scene.sizes import chance, positive, whole
 from tussock.scene.surfaces import SURFACES
+from tussock.scenes.grown_stand import Age, by_age
 
 __all__ = ["forest_trail", "trail_line", "trail_path"]
 
@@ -71,21 +74,38 @@ def forest_trail(*, side: int = 120, triangles: int = 60_000, seed: int = 0) -> 
     scene = Scene("forest-trail")
     scene.add(_floor(ground, line, seed), name="ground", label="terrain")
 
-    def stand(mesh: Mesh, name: str, label: str, density: float, free: float, **options: object) -> None:
+    def stand(name: str, label: str, ages: dict[str, Age], density: float, free: float, number: int, *,
+              height: float, scale: tuple[float, float], spacing: float, sink: float = 0.0) -> None:  # fmt: skip
+        """Plants of ``scale`` × ``height`` [m], off the trail."""
         places = populate(
             ground, (side - 2, side - 2), density=density, exclude=[Strip(line_m=line, width_m=free)],
-            seed=seed + 1 + len(scene.objects), **options,  # type: ignore[arg-type]
+            spacing=spacing, scale=scale, sink=sink, seed=seed + number,
         )  # fmt: skip
-        scene.add(mesh, name=name, label=label, tags=("vegetation",), placements=places)
+        for which, mesh, some in by_age(places, ages, height=height, seed=seed + number):
+            scene.add(mesh, name=f"{name}-{which}", label=label, tags=("vegetation",), placements=some)
 
-    spruce = conifer(height=17.0, crown_radius=2.6, crown_base=3.5, triangles=triangles, seed=seed)
-    stand(spruce, "spruces", "tree", 0.030, 6.0, spacing=3.0, scale=(0.65, 1.15), sink=0.1)
-    beech = tree(height=16.0, crown_radius=4.0, crown_base=5.0, triangles=triangles, seed=seed + 1)
-    stand(beech, "beeches", "tree", 0.012, 6.5, spacing=4.5, scale=(0.7, 1.1), sink=0.1)
-    sapling = tree(height=3.0, crown_radius=0.9, crown_base=0.5, trunk_radius=0.025, triangles=8_000, seed=seed + 2)
-    stand(sapling, "saplings", "tree", 0.05, 3.8, spacing=1.2, scale=(0.5, 1.3))
-    bush = shrub(height=1.3, radius=0.8, triangles=12_000, seed=seed + 3)
-    stand(bush, "shrubs", "shrub", 0.10, 3.6, spacing=1.0, scale=(0.4, 1.2))
+    spruces = {
+        "young": Age(12.0, partial(_spruce, 12.0, 2.0, 2.5, max(triangles // 3, 8_000), seed)),
+        "grown": Age(15.0, partial(_spruce, 15.0, 2.4, 3.1, max(triangles // 2, 8_000), seed + 40)),
+        "old": Age(18.0, partial(_spruce, 18.0, 2.7, 4.2, triangles, seed + 80)),
+    }
+    stand("spruces", "tree", spruces, 0.030, 6.0, 2, height=17.0, scale=(0.65, 1.15), spacing=3.0, sink=0.1)
+    beeches = {
+        "young": Age(12.0, partial(_beech, 12.0, 2.7, 3.6, max(triangles // 2, 8_000), seed)),
+        "grown": Age(14.5, partial(_beech, 14.5, 3.6, 4.5, max(2 * triangles // 3, 8_000), seed + 40)),
+        "old": Age(17.0, partial(_beech, 17.0, 4.4, 5.6, triangles, seed + 80)),
+    }
+    stand("beeches", "tree", beeches, 0.012, 6.5, 3, height=16.0, scale=(0.7, 1.1), spacing=4.5, sink=0.1)
+    saplings = {
+        "small": Age(2.0, partial(_sapling, 2.0, 0.55, 6_000, seed)),
+        "tall": Age(3.3, partial(_sapling, 3.3, 1.0, 8_000, seed + 40)),
+    }
+    stand("saplings", "tree", saplings, 0.05, 3.8, 4, height=3.0, scale=(0.5, 1.3), spacing=1.2)
+    shrubs = {
+        "low": Age(0.75, partial(_bush, 0.75, 0.5, 10_000, seed)),
+        "high": Age(1.3, partial(_bush, 1.3, 0.8, 12_000, seed + 40)),
+    }
+    stand("shrubs", "shrub", shrubs, 0.10, 3.6, 5, height=1.3, scale=(0.4, 1.2), spacing=1.0)
 
     tuft = grass_tile(size=0.7, blades=90, height=0.30, width=0.007, bend=1.1, segments=5, dead=0.3, seed=seed + 4)
     verge = [Strip(line_m=line, width_m=9.0)]
@@ -154,6 +174,25 @@ def _mixed(name: str, one: Material, other: Material, share: float, label: str) 
     color = tuple((1 - share) * a + share * b for a, b in zip(one.color, other.color, strict=True))
     reflectance = (1 - share) * one.reflectance + share * other.reflectance
     return one.changed(name=name, color=color, reflectance=reflectance, label=label)
+
+
+def _spruce(height: float, radius: float, base: float, triangles: int, seed: int, variant: int) -> Mesh:
+    return conifer(height=height, crown_radius=radius, crown_base=base, triangles=triangles, seed=seed + variant)
+
+
+def _beech(height: float, radius: float, base: float, triangles: int, seed: int, variant: int) -> Mesh:
+    return tree(height=height, crown_radius=radius, crown_base=base, triangles=triangles, seed=seed + 1 + variant)
+
+
+def _sapling(height: float, radius: float, triangles: int, seed: int, variant: int) -> Mesh:
+    return tree(
+        height=height, crown_radius=radius, crown_base=height / 6, trunk_radius=height / 120, triangles=triangles,
+        seed=seed + 2 + variant,
+    )  # fmt: skip
+
+
+def _bush(height: float, radius: float, triangles: int, seed: int, variant: int) -> Mesh:
+    return shrub(height=height, radius=radius, triangles=triangles, seed=seed + 3 + variant)
 
 
 def _log(seed: int) -> Mesh:

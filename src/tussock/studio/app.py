@@ -40,7 +40,7 @@ from tussock.studio.work import Worker
 
 __all__ = ["Studio"]
 
-_URGENCY = ("scene", "scan", "point", "picture")
+_URGENCY = ("scene", "scan", "point", "ground", "picture")
 _DOING = {
     "scene": "drawing the scene",
     "scan": "scanning",
@@ -306,10 +306,18 @@ class Studio:
                 self.updated_s = clock.monotonic() - asked
                 self.top.say(_summary(frame, self.updated_s))
             self.scans += 1
-            if session.scene is not None and not session.recorded and self.top.camera:
-                self.worker.ask("picture", self.top.take_picture)
+            if session.scene is not None and not session.recorded:
+                self.worker.ask("ground", lambda stop: self._tell_depth(ask, frame))
+                if self.top.camera:
+                    self.worker.ask("picture", self.top.take_picture)
 
         self.worker.ask("scan", job)
+
+    def _tell_depth(self, ask: Ask, frame: Frame) -> None:
+        """Say it where the sensor stands below the ground; after its points, which need not wait for this."""
+        depth = self.session.depth(ask)
+        if depth is not None and self.session.frame is frame:
+            self.say(f"{_summary(frame, self.updated_s)}; the sensor is {depth:.2f} m below the ground", bad=True)
 
     def show_sensor(self) -> None:
         """Show the sensor and its field of view, where there is one to be moved."""
@@ -371,13 +379,14 @@ class Studio:
 
     # --- scenes -----------------------------------------------------------------------------------------------------
 
-    def open(self, name: str) -> None:
-        """Show another scene, or frames, on the same page."""
+    def open(self, name: str, *, stays: bool = True) -> None:
+        """Show another scene, or frames, on the same page; ``stays`` is False for a file that nobody will find again."""
         found = open_path(name, self.say)
         self._found = found
         session = self.session
         if found.scene is not None:
-            session.history, session.source = History(found.scene), found.name
+            session.history = History(found.scene, saved=stays)
+            session.source = found.name if stays else "scene.toml"
             session.recorded = []
             session.ask = session.ask.at(pose=found.pose, seed=found.seed, walk=None, time=0.0)
         else:

@@ -45,6 +45,8 @@ def open_path(name: str, say: Callable[[str], None]) -> Opened:
     suffix = path.suffix.lower()
     if name not in scene_names() and not path.exists() and suffix:
         raise InputError(f"{path}: no such file or folder")
+    if name not in scene_names() and path.is_file() and not suffix:
+        raise InputError(f"{path}: its name must end as what it holds, for example .toml, .glb or .pcd")
     if suffix == VOLUME_SUFFIX:
         return Opened(name, *_volumes(path))
     if name not in scene_names() and (path.is_dir() or holds_frames(path)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.frames.frame import Frame
+from tussock.ground.below import depth_below_ground
 from tussock.scene.scene import Scene
 from tussock.scene_files.scene_save import save_scene
 from tussock.studio.ask import Ask
@@ -65,6 +66,12 @@ class Session:
         if self.scene is None or self.recorded:
             return self.recorded[self.recorded_at(ask.time)]
         return ask.scan(self.world(ask), waveform=waveform)
+
+    def depth(self, ask: Ask) -> float | None:
+        """[m] by which the sensor stands below the ground; None above it, or where there is none."""
+        if self.scene is None or self.recorded:
+            return None
+        return depth_below_ground(self.scene, ask.pose_now().position)
 
     def recorded_at(self, time: float) -> int:
         """Which recorded frame is on at a time [s] since the first."""

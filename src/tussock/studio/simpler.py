@@ -1,8 +1,8 @@
 """A shape of fewer triangles, for the eye: what is one surface is made coarser, what is many small parts is thinned.
 
 A tree's leaves and a tile's blades are thousands of small surfaces that hang together by nothing. Each becomes a card, a
-kite as long as the part and of its area; where there are more parts than room, some are chosen, and these are enlarged so
-that the area stays what it was (Cook, Halstead, Planck and Ryu, "Stochastic simplification of aggregate detail",
+kite as long as the part and of the area that is seen of it; where there are more parts than room, some are chosen, and these are
+enlarged so that the area stays what it was (Cook, Halstead, Planck and Ryu, "Stochastic simplification of aggregate detail",
 SIGGRAPH 2007). A large surface (a trunk, a wall, the ground) keeps its form: its corners are joined in the cells of a grid
 (Rossignac and Borrel, "Multi-resolution 3D approximations for rendering complex scenes", 1993).
 """
@@ -25,8 +25,10 @@ _TOO_MANY = 3_000_000
 """triangles from which a shape is not taken apart any more: it would take longer than it is looked at"""
 _LEAST_SHARE = 0.04
 """of the triangles, for each material's small and large parts"""
-_LONGEST, _WIDEST = 2.5, 12.0
+_LONGEST, _WIDEST = 6.0, 12.0
 """how much longer and wider a card becomes at most"""
+_FORM = 12
+"""triangles that a large part needs to keep its form; thin ones that have fewer become cards too"""
 _BLADE = 6.0
 """length over width from which a part is a blade, which may become wider, but no longer"""
 
@@ -57,22 +59,55 @@ def simpler(mesh: Mesh, most: int) -> list[Surface]:
         part = _parts(triangles, len(vertices))
         sizes = np.bincount(part)
     small = sizes[part] <= _SMALL
+    # By the area that the eye sees: a fine tree has more triangles, and more bark around its twigs, than leaves.
+    seen = _seen(vertices, triangles, part)
     groups = [
-        (chosen, make, k)
+        _Group(k, small_ones, triangles[chosen], part[chosen], seen[chosen])
         for k in range(len(mesh.materials))
-        for chosen, make in (((owner == k) & small, _cards), ((owner == k) & ~small, _joined))
+        for small_ones, chosen in ((True, (owner == k) & small), (False, (owner == k) & ~small))
         if chosen.any()
     ]
-    # By area, which the eye sees: a fine tree has more triangles in its twigs than in its leaves.
-    areas = mesh.areas
-    shares = np.array([float(areas[chosen].sum()) for chosen, _, _ in groups])
+    shares = np.array([float(group.seen.sum()) for group in groups])
     shares = np.maximum(shares / max(float(shares.sum()), 1e-30), _LEAST_SHARE)
+    rooms = [max(int(most * share), 1) for share in shares / shares.sum()]
+    cards = [_thinned(vertices, group, room) for group, room in zip(groups, rooms, strict=True)]
+    # A card may not grow without end. What the leaves cannot cover then, the twigs between them must not cover for them.
+    covered = max((one for one in cards if one is not None), key=lambda one: one.seen, default=None)
     found: list[Surface] = []
-    for (chosen, make, k), share in zip(groups, shares / shares.sum(), strict=True):
-        surface = make(vertices, triangles[chosen], part[chosen], max(int(most * share), 1))
+    for group, room, one in zip(groups, rooms, cards, strict=True):
+        if one is None or covered is None:
+            surface = _joined(vertices, group.triangles, room)
+        else:
+            surface = one.kites(covered.most_covered)
         if len(surface[1]):
-            found.append(Surface(*surface, k))
+            found.append(Surface(*surface, group.material))
     return found
+
+
+class _Group(NamedTuple):
+    """Triangles of one material that are made simpler in one way."""
+
+    material: int
+    small: bool
+    """whether its parts are"""
+    triangles: NDArray[np.int64]
+    part: NDArray[np.int64]
+    seen: NDArray[np.float64]
+    """[m²] of each triangle"""
+
+
+def _seen(vertices: NDArray[np.float32], triangles: NDArray[np.int64], part: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Area of each triangle [m²] that a card for its part has: all of a leaf's, of a twig's its width and not its girth.
+
+    The normals of a flat part add up, those around a tube cancel.
+    """
+    corners = vertices[triangles].astype(np.float64)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
+    areas = np.linalg.norm(normals, axis=1)
+    sums = np.stack([np.bincount(part, normals[:, k]) for k in range(3)], 1)
+    whole = np.bincount(part, areas)
+    flat = np.linalg.norm(sums, axis=1) / np.maximum(whole, 1e-30)
+    return np.asarray(areas * np.maximum(flat, 1 / np.pi)[part], np.float64)
 
 
 def _alone(mesh: Mesh, vertices: NDArray[np.float32], triangles: NDArray[np.int64], material: int) -> Surface:
@@ -94,34 +129,63 @@ def _parts(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return np.asarray(np.unique(number[a], return_inverse=True)[1], np.int64)
 
 
-def _cards(
-    vertices: NDArray[np.float32], triangles: NDArray[np.int64], part: NDArray[np.int64], room: int
-) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """A kite of two triangles for some of the parts, with the area of all."""
-    names, part = np.unique(part, return_inverse=True)
-    corners = vertices[triangles].astype(np.float64)
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    area = np.bincount(part, areas)
+class _Thinned(NamedTuple):
+    """Some parts of many, for all of which kites stand."""
+
+    middle: NDArray[np.float64]
+    along: NDArray[np.float64]
+    across: NDArray[np.float64]
+    length: NDArray[np.float64]
+    """[m]"""
+    width: NDArray[np.float64]
+    """[m] of a kite of the part's own area"""
+    seen: float
+    """[m²] of all parts"""
+    more: float
+    """how many times the area of those that are kept that is"""
+    most_covered: float
+    """the share of the area of all that kites can have"""
+
+    def kites(self, covered: float) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+        """Kites of two triangles that have a share of the area of all."""
+        more = max(self.more * min(covered, self.most_covered), 1.0)
+        longer, wider = _enlarged(self.length > _BLADE * self.width, more)
+        # The tip is above: a blade is widest near its foot.
+        up = np.where(self.along[:, 2:] < 0, -self.along, self.along)
+        half = up * (self.length * longer / 2)[:, None]
+        side = self.across * (self.width * wider / 2)[:, None]
+        waist = self.middle - 0.3 * half
+        corners = np.stack([self.middle - half, waist + side, self.middle + half, waist - side], 1)
+        first = 4 * np.arange(len(corners))[:, None]
+        faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
+        return corners.reshape(-1, 3).astype(np.float32), faces.astype(np.uint32)
+
+
+def _enlarged(blade: NDArray[np.bool_], more: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How much longer and wider kites become for ``more`` times their area, if they may."""
+    longer = np.where(blade, 1.0, min(np.sqrt(more), _LONGEST))
+    return longer, np.minimum(more / longer, _WIDEST)
+
+
+def _thinned(vertices: NDArray[np.float32], group: _Group, room: int) -> _Thinned | None:
+    """As many of the parts, by chance, as there is room for kites; None where they are better joined."""
+    names, part = np.unique(group.part, return_inverse=True)
+    if not group.small and room >= _FORM * len(names):
+        return None
+    area = np.bincount(part, group.seen)
     kept = Sampler("triangles that are kept", 0).permutation(len(names))[: max(room // 2, 1)]
     more = float(area.sum() / max(area[kept].sum(), 1e-30))
     place = np.full(len(names), -1)
     place[kept] = np.arange(len(kept))
     chosen = place[part] >= 0
-    points, owner = corners[chosen].reshape(-1, 3), np.repeat(place[part[chosen]], 3)
-    middle, along, across, length = _axes(points, owner, len(kept))
+    points = vertices[group.triangles[chosen]].astype(np.float64).reshape(-1, 3)
+    middle, along, across, length = _axes(points, np.repeat(place[part[chosen]], 3), len(kept))
     width = 2 * area[kept] / np.maximum(length, 1e-9)
-    blade = length > _BLADE * width
-    longer = np.where(blade, 1.0, min(np.sqrt(more), _LONGEST))
-    wider = np.minimum(more / longer, _WIDEST)
-    # The tip is above: a blade is widest near its foot.
-    up = np.where(along[:, 2:] < 0, -along, along)
-    half = up * (length * longer / 2)[:, None]
-    side = across * (width * wider / 2)[:, None]
-    waist = middle - 0.3 * half
-    kites = np.stack([middle - half, waist + side, middle + half, waist - side], 1)
-    first = 4 * np.arange(len(kept))[:, None]
-    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
-    return kites.reshape(-1, 3).astype(np.float32), faces.astype(np.uint32)
+    if not group.small and (length <= _BLADE * width).any():
+        return None
+    longer, wider = _enlarged(length > _BLADE * width, more)
+    most = float((longer * wider * area[kept]).sum() / max(more * area[kept].sum(), 1e-30))
+    return _Thinned(middle, along, across, length, width, float(area.sum()), more, most)
 
 
 def _axes(
@@ -145,7 +209,7 @@ def _axes(
 
 
 def _joined(
-    vertices: NDArray[np.float32], triangles: NDArray[np.int64], part: NDArray[np.int64], room: int
+    vertices: NDArray[np.float32], triangles: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     """The surface with its corners joined in the cells of the finest grid that gives few enough triangles."""
     used, corners = np.unique(triangles, return_inverse=True)

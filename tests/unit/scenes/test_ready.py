@@ -9,8 +9,11 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.ground.relief import Relief
+from tussock.scene.placements import Placements
+from tussock.scene.primitives import box
 from tussock.scenes.courtyard import grass_on, trees_on
 from tussock.scenes.forest_trail import trail_line
+from tussock.scenes.grown_stand import Age, by_age
 from tussock.scenes.ready import ready_scene, scene_names
 from tussock.scenes.root import root
 
@@ -123,7 +126,46 @@ def test_cars_move_at_the_crossing_and_never_touch():
 def test_trail_is_free_of_trunks():
     scene = ready_scene("forest-trail", side=40, triangles=20_000)
     line = trail_line(40)
-    trunks = np.concatenate([scene[name].placements.matrices[:, :2, 3] for name in ("spruces", "beeches")])
+    tall = [thing for thing in scene.objects if thing.name.startswith(("spruces", "beeches"))]
+    trunks = np.concatenate([thing.placements.matrices[:, :2, 3] for thing in tall])
     away = np.linalg.norm(trunks[:, None] - np.asarray(line)[None, :, :2], axis=2).min(1)
     assert len(trunks) > 20
     assert away.min() > 1.0
+
+
+@pytest.mark.parametrize(("species", "ages"), [("spruces", 3), ("beeches", 3), ("saplings", 2), ("shrubs", 2)])
+def test_a_species_has_ages_and_no_two_shapes_alike(species, ages):
+    scene = ready_scene("forest-trail", side=60, triangles=20_000)
+    things = [thing for thing in scene.objects if thing.name.startswith(species)]
+    shapes = {thing.name: thing.mesh for thing in things}
+    assert len({name.split("-")[1] for name in shapes}) == ages and len(shapes) == 2 * ages
+    assert len({mesh.vertices.tobytes() for mesh in shapes.values()}) == 2 * ages
+    heights = {name: float(np.ptp(mesh.bounds[:, 2])) for name, mesh in shapes.items()}
+    stretch = np.concatenate([np.linalg.norm(thing.placements.matrices[:, :, 2], axis=1) for thing in things])
+    least = 0.6 if species in ("saplings", "shrubs") else 0.85
+    assert least < stretch.min() and stretch.max() < 1.35, "each copy is near to the height that its shape was grown to"
+    tallest = [max(high for name, high in heights.items() if f"-{age}-" in name) for age in _ages_of(shapes)]
+    assert tallest == sorted(tallest)
+
+
+def _ages_of(shapes) -> list[str]:
+    """From the youngest on, as the scene has them."""
+    return list(dict.fromkeys(name.split("-")[1] for name in shapes))
+
+
+def test_a_copy_keeps_its_place_and_its_height_whatever_its_age():
+    rng = np.random.default_rng(5)
+    places = Placements.of(rng.uniform(-9, 9, (400, 3)), yaw=rng.uniform(0, 6, 400), scale=rng.uniform(0.5, 1.5, 400))
+    ages = {"young": Age(4.0, lambda _: box((1.0, 1.0, 4.0))), "old": Age(10.0, lambda _: box((1.0, 1.0, 10.0)), 3)}
+    found = list(by_age(places, ages, height=8.0, seed=3))
+    assert [name for name, _, _ in found] == ["young-1", "young-2", "old-1", "old-2", "old-3"]
+    tall = np.concatenate(
+        [np.linalg.norm(some.matrices[:, :, 2], axis=1) * np.ptp(mesh.bounds[:, 2]) for _, mesh, some in found]
+    )
+    where = np.concatenate([some.matrices[:, :, 3] for _, _, some in found])
+    order, wanted = np.lexsort(where.T), np.lexsort(places.matrices[:, :, 3].T)
+    np.testing.assert_array_equal(where[order], places.matrices[wanted, :, 3])
+    np.testing.assert_allclose(tall[order], 8.0 * np.linalg.norm(places.matrices[wanted, :, 2], axis=1))
+    for name, mesh, some in found:
+        own = np.linalg.norm(some.matrices[:, :, 2], axis=1) * np.ptp(mesh.bounds[:, 2])
+        assert ((own < np.sqrt(40.0)) == name.startswith("young")).all(), "the nearest age by ratio"

@@ -15,6 +15,7 @@ from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
+from tussock.studio.building import History
 
 pytest.importorskip("viser", reason="viser is not installed: pip install 'tussock[view]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the web server's own libraries
@@ -40,14 +41,13 @@ def shared():
 @pytest.fixture
 def studio(shared):
     """As it was opened."""
-    history = shared.session.history
-    while history.back:
-        history.undo()
+    shared.session.history, shared.session.source = History(small_scene(), saved=False), "scene.toml"
+    shared.session.recorded = []
     shared.session.ask = shared.session.ask.at(
         sensor="vlp-16", pose="0,0,2", walk=None, mode=None, weather="", time=0.0, noise=True
     )
     shared.refresh()
-    assert shared.idle(60)
+    assert shared.idle(300)
     return shared
 
 
@@ -63,7 +63,7 @@ def wait_for(check) -> bool:
 def click(studio, tool: str, start, end) -> None:
     studio.top.tool = tool
     studio._clicked(np.array(start, float), np.array(end, float) - np.array(start, float))
-    assert studio.idle(60)
+    assert studio.idle(300)
 
 
 def test_what_is_asked_is_shown(studio):
@@ -71,7 +71,7 @@ def test_what_is_asked_is_shown(studio):
     assert studio.session.frame.identical(seen) and studio.shown == int(seen.hit.sum())
     assert f"{studio.shown:,} returns" in studio.top._line.content and not studio.top._progress.visible
     studio.move_sensor("1,-2,2,0,0,45")
-    assert studio.idle(60)
+    assert studio.idle(300)
     assert studio.session.frame.identical(scan(small_scene(), load_sensor("vlp-16"), Pose.parse("1,-2,2,0,0,45")))
     assert "--pose 1,-2,2,0,0,45" in studio.files_panel._words.content
 
@@ -114,7 +114,7 @@ def test_a_path_by_clicks_is_walked(studio):
     assert walk is not None and [place[:2] for place in walk.places] == [(0, 0), (4, 0), (4, 4)]
     assert all(place[2] == pytest.approx(2.0, abs=1e-3) for place in walk.places)
     studio.scan_panel.set_time(1.0)
-    assert studio.idle(60)
+    assert studio.idle(300)
     assert studio.session.frame.trajectory.pose(1.0).position[0] == pytest.approx(1.4, abs=0.01)
     assert "--trajectory path.tum --from 1.0" in studio.session.said()[0]
 
@@ -142,7 +142,7 @@ def test_things_are_placed_moved_copied_grown_removed_and_undone(studio):
     assert "post" not in studio.session.scene and panel._undo.disabled
     panel._step(back=False)
     assert "post" in studio.session.scene
-    assert studio.idle(60) and set(studio.stage._drawn) == {"ground", "crate", "post"}
+    assert studio.idle(300) and set(studio.stage._drawn) == {"ground", "crate", "post"}
 
 
 def test_grass_is_painted_and_erased_where_it_is_clicked(studio):
@@ -157,7 +157,7 @@ def test_grass_is_painted_and_erased_where_it_is_clicked(studio):
 def test_two_are_compared(studio):
     studio.compare_panel.compare(mode="last")
     assert wait_for(lambda: studio.session.other is not None and studio.session.other.mode == "last")
-    assert wait_for(lambda: studio.session.other_frame is not None) and studio.idle(60)
+    assert wait_for(lambda: studio.session.other_frame is not None) and studio.idle(300)
     for view in ("first", "second", "beside", "difference"):
         studio.compare_panel.view = view
         assert studio.shown > 0
@@ -171,7 +171,7 @@ def test_two_are_compared(studio):
 
 def test_the_camera_takes_a_picture_from_the_sensor(studio):
     studio.top.camera = True
-    assert studio.idle(60)
+    assert studio.idle(300)
     assert studio.top._picture.visible and studio.top._picture.image.shape == (200, 320, 3)
     studio.top.camera = False
 
@@ -180,20 +180,59 @@ def test_files_from_the_page_open(studio, tmp_path):
     frame = studio.session.frame
     save_frame(frame, tmp_path / "seen.npz")
     studio.files_panel.take("../seen.npz", (tmp_path / "seen.npz").read_bytes())
-    assert studio.idle(60) and studio.session.recorded[0].identical(frame) and studio.shown == int(frame.hit.sum())
+    assert studio.idle(300) and studio.session.recorded[0].identical(frame) and studio.shown == int(frame.hit.sum())
     text = b"[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n"
     studio.files_panel.take("wall.toml", text)
-    assert studio.idle(60) and [thing.name for thing in studio.session.scene.everything] == ["wall"]
+    assert studio.idle(300) and [thing.name for thing in studio.session.scene.everything] == ["wall"]
     assert not studio.session.recorded
     with pytest.raises(InputError, match="TOML"):
         studio.files_panel.take("bad.toml", b"= nothing")
+
+
+def test_a_file_from_the_page_goes_by_its_own_name(studio):
+    """Its copy lies in a folder that nobody knows, and that is gone when the studio ends."""
+    text = b"[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n"
+    studio.files_panel.take("wall.toml", text)
+    assert studio.idle(300)
+    command, program = studio.session.said()
+    assert "tmp" not in command + program and "scan scene.toml" in command
+    assert "save it first" in studio.session.unsaid
+    for name, content, words in (
+        ("lost.toml", b"[[objects]]\nmesh = 'oak.obj'\n", r"^lost\.toml: .*oak\.obj: no such mesh file.*drop a pack"),
+        ("bad.toml", b"= nothing", r"^bad\.toml: not valid TOML"),
+        ("empty.toml", b"", r"^empty\.toml: objects: is required$"),
+        ("bad.pcd", b"nope", r"^bad\.pcd: "),
+        ("note", b"", r"^note: its name must end as what it holds"),
+        ("photo.heic", b"", r"got 'photo\.heic'"),
+    ):
+        with pytest.raises(InputError, match=words) as told:
+            studio.files_panel.take(name, content)
+        assert "tussock-" not in str(told.value)
+        assert [thing.name for thing in studio.session.scene.everything] == ["wall"], "what was open stays open"
+
+
+def test_no_points_take_the_old_ones_from_the_page(studio):
+    assert studio.shown and studio._server.scene.get_handle_by_name("/points") is not None
+    studio.move_sensor("0,0,900000")
+    assert studio.idle(300) and studio.shown == 0
+    assert studio._server.scene.get_handle_by_name("/points") is None
+    assert "0 returns" in studio.top._line.content and "below" not in studio.top._line.content
+    studio.move_sensor("0,0,2")
+    assert studio.idle(300) and studio._server.scene.get_handle_by_name("/points") is not None
+
+
+def test_a_sensor_below_the_ground_is_told_so(studio):
+    studio.move_sensor("0,0,-3")
+    assert studio.idle(300) and "the sensor is 3.00 m below the ground" in studio.top._line.content
+    studio.move_sensor("0,0,2")
+    assert studio.idle(300) and "below the ground" not in studio.top._line.content
 
 
 def test_a_mesh_from_the_page_is_placed_before_the_sensor(studio, tmp_path):
     studio.move_sensor("-3,-6,2,0,0,90")
     save_mesh(box((1.0, 1.0, 2.0)), tmp_path / "box.ply")
     studio.files_panel.take("my box.ply", (tmp_path / "box.ply").read_bytes())
-    assert studio.idle(60) and studio.build_panel.chosen.name == "my box"
+    assert studio.idle(300) and studio.build_panel.chosen.name == "my box"
     low, high = studio.session.scene["my box"].mesh.bounds + studio.session.scene["my box"].placements.matrices[0, :, 3]
     middle = (low + high) / 2
     assert low[2] == pytest.approx(0.0, abs=2e-3) and middle[0] == pytest.approx(-3.0, abs=2e-3)
@@ -201,7 +240,7 @@ def test_a_mesh_from_the_page_is_placed_before_the_sensor(studio, tmp_path):
     assert any(studio.session.frame.object_id == studio.session.scene["my box"].id)
     studio.files_panel._meshes.value = "opens alone"
     studio.files_panel.take("box.ply", (tmp_path / "box.ply").read_bytes())
-    assert studio.idle(60) and len(studio.session.scene.everything) == 1
+    assert studio.idle(300) and len(studio.session.scene.everything) == 1
     studio.files_panel._meshes.value = "is placed here"
 
 

@@ -13,7 +13,7 @@ from tussock.plants.tree import tree
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import card, ground, sphere
+from tussock.scene.primitives import card, cylinder, ground, sphere
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
 from tussock.scene.texture import Texture
@@ -44,8 +44,36 @@ def test_a_tree_keeps_its_crown_in_few_triangles(oak, most):
     assert {s.material for s in coarse} <= set(range(len(oak.materials)))
     leaves = len(oak.materials) - 1
     whole = float(oak.areas[oak.material_of_triangles == leaves].sum())
-    # Cards grow at most 2.5 × 12 times: below that share the area cannot be kept.
+    # Cards grow at most 6 × 12 times: below that share the area cannot be kept.
     assert area([s for s in coarse if s.material == leaves]) == pytest.approx(whole, rel=0.1)
+
+
+def test_twigs_do_not_stand_for_leaves():
+    """Far trees were brown: twigs had cards as wide as they are around, and of all of their area."""
+    fine = tree(height=12, crown_radius=4.5, triangles=300_000, seed=0)
+    coarse = simpler(fine, 1500)
+    area_of = dict.fromkeys(("bark", "branch", "leaf"), 0.0)
+    for surface in coarse:
+        area_of[fine.materials[surface.material].name] += area([surface])
+    true = {
+        material.name: float(fine.areas[fine.material_of_triangles == k].sum())
+        for k, material in enumerate(fine.materials)
+    }
+    assert area_of["leaf"] > 4 * area_of["branch"] * true["leaf"] / (2 * np.pi * true["branch"])
+    assert area_of["leaf"] > area_of["branch"] + area_of["bark"]
+
+
+def test_a_tube_has_a_card_of_its_width_and_a_leaf_one_of_its_area():
+    reed = cylinder(0.01, 1.0)
+    many = Mesh.joined(
+        [Mesh.of(reed.vertices + np.array([k, 0, 0]), reed.triangles, reed.materials) for k in range(20)]
+    )
+    assert area(simpler(many, 40)) == pytest.approx(20 * 0.02, rel=0.05)
+    flat = ground((0.02, 1.0), cells=(1, 4))
+    leaves = Mesh.joined(
+        [Mesh.of(flat.vertices + np.array([k, 0, 0]), flat.triangles, flat.materials) for k in range(20)]
+    )
+    assert area(simpler(leaves, 40)) == pytest.approx(20 * 0.02, rel=1e-3)
 
 
 def test_a_shape_with_room_stays_as_it_is(oak):

@@ -83,6 +83,9 @@ class Cloud:
 
     def _send(self, name: str, points: NDArray[np.float64], colors: NDArray[np.uint8]) -> None:
         self.count += len(points)
+        if not len(points):
+            self._hide(name)  # a browser draws no cloud without points, and would keep the old one
+            return
         self._nodes[name] = self._server.scene.add_point_cloud(
             name, (points - self._origin).astype(np.float32), colors, point_size=self.size, point_shape="circle",
             point_shading="flat", precision="float32",

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tussock.errors import InputError
+from tussock.errors import InputError, TussockError
 from tussock.scene_files.mesh_files import MESH_SUFFIXES
 from tussock.studio.opening import holds_frames
 from tussock.whole_files import TemporaryFolder
@@ -21,10 +21,12 @@ _DROP = """
 <div style='margin:0 1em .6em 1em;padding:1em;border:1px dashed #7c8894;border-radius:.5em;text-align:center;
 font-size:.82em;opacity:.85' id='studio-drop'
 ondragover='event.preventDefault();this.style.opacity=1'
-ondrop='event.preventDefault();const input=document.querySelector("input[type=file]");
-const box=new DataTransfer();box.items.add(event.dataTransfer.files[0]);input.files=box.files;
+ondrop='event.preventDefault();const files=event.dataTransfer.files;if(!files.length)return;
+this.lastChild.textContent=files.length>1?"one file at a time: "+files[0].name+" is opened":"";
+const input=document.querySelector("input[type=file]");
+const box=new DataTransfer();box.items.add(files[0]);input.files=box.files;
 input.dispatchEvent(new Event("change",{bubbles:true}))'>
-drop a file here: scene, mesh, pack, frame, capture, volumes</div>
+drop a file here: scene, mesh, pack, frame, capture, volumes<div></div></div>
 """
 """hands a dropped file to the input of the button below it"""
 _MESHES = ("is placed here", "opens alone")
@@ -86,12 +88,25 @@ class FilesPanel:
             self._folder = TemporaryFolder()
         path = self._folder.path / plain
         path.write_bytes(content)
+        try:
+            self._open_here(path)
+        except TussockError as error:
+            raise InputError(self._as_dropped(str(error))) from None
+
+    def _open_here(self, path: Path) -> None:
         studio = self._studio
         is_mesh = path.suffix.lower() in MESH_SUFFIXES and not holds_frames(path)
         if is_mesh and self._meshes.value == _MESHES[0] and studio.session.scene is not None:
             studio.build_panel.place_file(path)
         else:
-            studio.open(str(path))
+            studio.open(str(path), stays=False)
+
+    def _as_dropped(self, text: str) -> str:
+        """What is wrong with a file, by the name that its owner knows it by, not by where its copy lies."""
+        assert self._folder is not None
+        plain = text.replace(f"{self._folder.path}/", "")
+        alone = plain != text and ": no such " in plain
+        return f"{plain}; a file that is dropped comes alone: drop a pack, or give its path below" if alone else plain
 
     def close(self) -> None:
         """Remove what came from the page."""
