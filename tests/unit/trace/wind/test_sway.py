@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tussock.trace.sway import KNOWN, Swaying, Tip, bent, fill_tips, straight, sway_rates, swayed, tip_at
 
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import box
@@ -16,6 +15,7 @@ from tussock.scene.scene import Scene
 from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
 from tussock.trace.triangles import Corners
+from tussock.trace.wind.sway import KNOWN, Swaying, Tip, bent, fill_tips, straight, sway_rates, swayed, tip_at
 from tussock.trace.world import World
 
 SPAN = (40.0, 40.1)
