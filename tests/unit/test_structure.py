@@ -22,6 +22,8 @@ MOST_LONG_LISTS = 19
 LARGE_ROOMS = {
     ".": "what all rooms stand on, and the few files that people meet by their names",
     "cli": "one file a command",
+    "trace": "one file a step from a ray to its hit, on tables that all steps share; what can stand apart has rooms below",
+    "validate/experiments": "one file an experiment",
 }
 """rooms of more than 20 modules, and why"""
 DEFINED_ONCE = {"FloatArray", "Positive", "NotNegative", "Fraction", "Finite", "Pair", "Triple", "KINDS", "MODES"}
