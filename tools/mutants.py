@@ -26,9 +26,11 @@ import argparse
 import ast
 import hashlib
 import json
+import math
 import os
 import random
 import re
+import resource
 import signal
 import sys
 import tempfile
@@ -54,9 +56,9 @@ TOO_LONG = 1.5
 TOGETHER = 6.0
 """[s of the processor] that the tests of a file asked about a mutant may take together when nothing is changed"""
 FILES_ASKED = 5
-ALWAYS = "tests/unit/pulse"
-"""a few dozen pulses through everything: asked in any case, where it is a room's"""
-TIMEOUT = 600.0
+ALWAYS = ("tests/unit/pulse", "tests/unit/learn/test_kept")
+"""a few dozen pulses through everything: asked before most others, where they are a room's"""
+TIMEOUT = 300.0
 """[s] by the clock, for a child: a mutant that waits for ever"""
 OPEN = {"survived", "not asked"}
 SWAPS: dict[type, type] = {
@@ -290,12 +292,16 @@ def look_at(items: list[pytest.Item], package: str) -> dict[str, Test]:
     return found
 
 
-def in_a_child(work: Callable[[], object], timeout: float) -> Any:
-    """What ``work`` gives in a fork of this process, or None if it did not end in time or broke."""
+def in_a_child(work: Callable[[], object], most: float) -> Any:
+    """What ``work`` gives in a fork of this process; None if it broke, or took ``most`` [s of the processor] or `TIMEOUT`.
+
+    All threads count: those that a test has started go on when it is told that it takes too long.
+    """
     with tempfile.TemporaryFile() as answer:
         child = os.fork()
         if not child:
             os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(most), math.ceil(most) + 1))
             try:
                 with Path(os.devnull).open("wb") as nowhere:
                     os.dup2(nowhere.fileno(), 1)
@@ -304,7 +310,7 @@ def in_a_child(work: Callable[[], object], timeout: float) -> Any:
                 answer.flush()
             finally:
                 os._exit(0)
-        end = time.monotonic() + timeout
+        end = time.monotonic() + TIMEOUT
         while not os.waitpid(child, os.WNOHANG)[0]:
             if time.monotonic() > end:
                 os.killpg(child, signal.SIGKILL)
@@ -405,7 +411,8 @@ class Laboratory:
             if files > FILES_ASKED:
                 break
             while asked:
-                told = in_a_child(lambda asked=asked: self.ask(mutant, asked), TIMEOUT)
+                most = sum(map(self.limit, asked))
+                told = in_a_child(lambda asked=asked: self.ask(mutant, asked), most)
                 if told is None:
                     return "timeout", name
                 if told == "all passed":
@@ -414,7 +421,7 @@ class Laboratory:
                     return "caught", told
                 blamed, asked = asked[told], asked[told + 1 :]
                 limit = self.limit(blamed)
-                if in_a_child(lambda one=blamed, limit=limit: run_item(one, limit), TIMEOUT) == [True, False]:
+                if in_a_child(lambda one=blamed, limit=limit: run_item(one, limit), limit + 2.0) == [True, False]:
                     return "caught", blamed.nodeid
                 print(f"fails unchanged: {blamed.nodeid}", file=sys.__stderr__, flush=True)
         return "survived" if files else "not asked", ""
@@ -438,8 +445,10 @@ class Laboratory:
         compiled = os.environ["NUMBA_DISABLE_JIT"] == "0"
         key = f"{name}@{digest_of(ROOT / name)}" + " compiled" * compiled
         if key not in known:
-            found = in_a_child(lambda: look_at(self.items[name], f"{ROOT}/src/tussock/"), TIMEOUT)
-            known[key] = found or {}
+            found: dict[str, Any] = {}
+            for item in self.items[name]:  # each by itself: one that does not end takes no other with it
+                found |= in_a_child(lambda item=item: look_at([item], f"{ROOT}/src/tussock/"), TOO_LONG + 2.0) or {}
+            known[key] = found
             store.write_text(json.dumps(known), encoding="utf-8")
             print(f"looked at {name}: {len(known[key])} of {len(self.items[name])}", file=sys.__stderr__, flush=True)
         self.tests |= {test: Test(*of) for test, of in known[key].items()}

@@ -29,7 +29,7 @@ def clouds(rng: np.random.Generator, count: int) -> np.ndarray:
     rows = np.zeros((count, 13), f)
     rows[:, 0] = rng.integers(0, 2, count)
     rows[:, 2:5] = rng.normal(size=(count, 3)) * rng.choice([3.0, 20.0, 60.0], (count, 1))
-    rows[:, 5:8] = rng.uniform(0.05, 4.0, (count, 3))
+    rows[:, 5:8] = rng.uniform(0.05, 4.0, (count, 3)) * rng.choice([1.0, 8.0], (count, 1))
     rows[:, 8:11] = rng.choice([0.0, 1.0], (count, 1)) * rng.uniform(-1.5, 1.5, (count, 3))
     rows[:, 11:] = 0.1
     return rows
@@ -84,6 +84,11 @@ def test_axes_apart_by_an_angle_widen_the_cone() -> None:
         row = np.zeros((1, 13), f)
         row[0, 2:6] = 40 * np.cos(at), 40 * np.sin(at), 0.0, 0.6
         assert _near_clouds(row, aim.ravel(), LANES, np.zeros(1, np.int32)) == wanted, at
+    for axis in range(3):  # a box 100 m long, whose end alone is in the way: its middle lies far behind
+        long = np.zeros((1, 13), f)
+        long[0, 0], long[0, 2:5], long[0, 5:8] = 1.0, -38.0 * np.eye(3)[0], 0.2
+        long[0, 5 + axis] = 40.0
+        assert _near_clouds(long, aim.ravel(), LANES, np.zeros(1, np.int32)) == 1, axis
     box = np.zeros((1, 13), f)
     box[0, 0], box[0, 2:8] = 1.0, (40.0, 14.0, 0.0, 1.0, 8.0, 1.0)  # its near edge at 6 m to the side: within 0.2 rad
     assert _near_clouds(box, aim.ravel(), LANES, np.zeros(1, np.int32)) == 1

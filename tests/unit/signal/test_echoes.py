@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tussock.signal.compact import COMPACT, SINGLE, Gathered, Peaks, compact_echo, gather, single_peaks
+from tussock.signal.compact import COMPACT, SINGLE, Gathered, Peaks, compact_echo, gather, peak_of_moments, single_peaks
 from tussock.signal.echoes import ECHOES, Echoes, LaneHits, PulseHits, Resolution, find_echoes
 from tussock.signal.waveform import NODE, NODES, VALUE, pulse_sigma_m, sample_waveform
 
@@ -229,3 +229,17 @@ def test_a_hit_right_at_a_limit_counts() -> None:
     gather(ranges, energies, 5, f(1.0), f(99.0), out)
     assert (out.nearest[0], out.furthest[0], out.energy[0]) == (1.0, 99.0, 1.5)
     assert energies[:, 0].tolist() == [0.5, 0.5, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("share", [0.15, 0.3, 0.7])
+def test_the_moments_of_two_uneven_hits_give_their_peak_to_a_few_ten_thousandths(share: float) -> None:
+    """Half a σ apart, the widest that is called compact: Newton's steps on the waveform itself, in double precision."""
+    at, weights = np.array([0.0, 0.5]), np.array([1 - share, share])
+    x = share * 0.5
+    for _ in range(50):
+        part = weights * np.exp(-0.5 * (at - x) ** 2)
+        x = (part * at).sum() / part.sum()
+    moments = [f((weights * at**power).sum()) for power in (1, 2, 3)]
+    place, height = peak_of_moments(*moments)
+    assert place == pytest.approx(x, abs=4e-4)
+    assert height == pytest.approx((weights * np.exp(-0.5 * (at - x) ** 2)).sum(), rel=1e-3)

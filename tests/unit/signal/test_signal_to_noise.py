@@ -128,3 +128,7 @@ def test_the_sheets_noise_is_met_at_any_ratio(ratio: float) -> None:
         assert spread.shot >= 0.0
         assert 0.0 <= spread.thermal <= 2 * 0.3**2
         assert spread.floor == pytest.approx(floor**2)
+
+
+def test_a_target_is_seen_nine_times_in_ten_unless_said() -> None:
+    assert Target(0.1, 50.0) == Target(0.1, 50.0, 0.9)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box
+from tussock.scene.primitives import box, plane
 from tussock.scene.scene import Scene
 from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
@@ -34,6 +34,15 @@ def thicket() -> World:
     stem = Stem(frequency_hz=1.1, mass_kg_m=0.01, drag_width_m=0.02, damping=0.15)
     scene.wind = Wind(speed_m_s=8.0, from_deg=250.0, gusts=0.7, seed=4, stems={"post": stem})
     return World(scene)
+
+
+@pytest.mark.parametrize(("height", "sways"), [(0.05, True), (0.9, True), (3.0, True), (0.0, False)])
+def test_low_plants_sway_and_flat_ones_do_not(height: float, sways: bool) -> None:
+    scene = Scene("low")
+    scene.add(box((0.1, 0.1, height)) if height else plane((0.3, 0.3)), name="tuft", label="grass", position=(2, 0, 0))
+    scene.wind = Wind(speed_m_s=4.0)
+    first = World(scene).moving(0.0, 0.1).tables.sway.first
+    assert (first >= 0).any() == sways
 
 
 def plain_tip(sway: Swaying, geometry: int, copy: int, time: float) -> NDArray[np.float64]:
