@@ -332,6 +332,8 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     spot = drawn if beam.sampling == "random" else Spot.STENCIL
     half_width, half_height = beam.half_sizes
     echoes = sensor.receiver.model == "echoes"
+    weights = beam.weights() if echoes else np.ones(len(stencil), np.float32)
+    columns = np.concatenate([stencil, weights[:, None]], 1)
     return Firing(
         pulses.directions,
         origins,
@@ -339,7 +341,8 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         pulses.lasers,
         apart_in_groups(pulses.lasers, len(stencil)),
         stencil,
-        beam.weights() if echoes else np.ones(len(stencil), np.float32),
+        weights,
+        np.ascontiguousarray(np.concatenate([columns, np.repeat(columns[-1:], LANES, 0)]).T),
         np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0),
         int(spot),
         np.float32(half_width),

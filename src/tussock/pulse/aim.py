@@ -205,12 +205,13 @@ def load_lanes(packet: Packet, aim: Array, firing: Firing, part: Part, lot: Lot,
     if firing.spot != _STENCIL:
         _load_drawn(packet, aim, firing, part, lot, reach, weights)
     elif part.along:
-        axes, stencil = axes_at(aim, part.pulse), firing.stencil
-        for l in range(part.used):
-            k = part.ray + l
-            load_ray(packet, l, stencil_ray(axes, stencil[k, 0], stencil[k, 1], stencil[k, 2], reach), NOTHING)
-        for l in range(part.used):
-            weights[l] = firing.weights[part.ray + l]
+        # Idle lanes get rays as well, which nobody traces: a loop of sixteen that never counts from the end is vector code.
+        axes, columns, first = axes_at(aim, part.pulse), firing.columns, max(part.ray, 0)
+        for l in range(LANES):
+            k = first + l
+            load_ray(packet, l, stencil_ray(axes, columns[0, k], columns[1, k], columns[2, k], reach), NOTHING)
+        for l in range(LANES):
+            weights[l] = columns[3, first + l]
     else:
         k = part.ray
         c0, c1, c2 = firing.stencil[k, 0], firing.stencil[k, 1], firing.stencil[k, 2]

@@ -124,8 +124,13 @@ def setting_out(scanning: Scanning, k: int, weight: Real, leaves: Real) -> Trave
 def anything_goes_on(scanning: Scanning, packet: Packet, part: Part, lanes: int) -> bool:
     """Whether any ray of a packet, of the first ``lanes`` pulses, met a mirror, glass or a leaf that it goes on from."""
     optics, found, bends = scanning.around.tables.optics, False, scanning.around.tables.bends
-    leaves = through_leaves(scanning)
-    for l in range(lanes_of(part, lanes)):
+    leaves, used = through_leaves(scanning), lanes_of(part, lanes)
+    if not bends and part.along:  # then a packet has one lane that may go through a leaf, or none
+        for l in range(-part.ray % ONE_IN, used, ONE_IN):
+            if leaves and _goes_through(scanning, part.ray + l) and packet.materials[l] >= 0:
+                found |= optics[packet.materials[l], LEAF] > np.float32(0.0)
+        return found
+    for l in range(used):
         through, material = leaves and _goes_through(scanning, number_of(part, l)), packet.materials[l]
         if (through or bends) and material >= 0:
             found |= optics[material, MIRROR] > np.float32(0.0)

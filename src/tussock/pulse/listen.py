@@ -73,16 +73,19 @@ def _find(receiving: Receiving, used: int, lanes: int, hits: Hits, heard: Heard)
     """The echoes of every lane."""
     gathered, echoes, peaks, sigma = heard.gathered, heard.echoes, heard.peaks, receiving.listening.sigma
     gather(hits.ranges, hits.energies, used, receiving.min_range, receiving.max_range, gathered)
-    widest = _ZERO
+    widest, between = _ZERO, False
     for l in range(LANES):
         echoes.paths[0, l], echoes.peaks[0, l] = compact_echo(gathered, l, sigma)
         echoes.rows[0, l] = gathered.rows[l]
         echoes.counts[l] = 1 if gathered.energy[l] > _ZERO else 0
     for l in range(lanes):
-        widest = max(widest, gathered.furthest[l] - gathered.nearest[l])  # −∞ where nothing was met
+        span = gathered.furthest[l] - gathered.nearest[l]  # −∞ where nothing was met
+        widest = max(widest, span)
+        between |= (span > COMPACT * sigma) & (span <= SINGLE * sigma)
     if widest <= COMPACT * sigma:
         return
-    single_peaks(hits.ranges, hits.energies, used, gathered, sigma, peaks)
+    if between:
+        single_peaks(hits.ranges, hits.energies, used, gathered, sigma, peaks)
     for l in range(lanes):
         span = gathered.furthest[l] - gathered.nearest[l]
         if span > SINGLE * sigma:

@@ -44,15 +44,16 @@ def scatter_lanes(scanning: Scanning, scratch: Scratch, part: Part) -> None:
     hits, packet, inner = scratch.hits, scratch.packet, scanning.receiving.media.inner
     # Short loops over few arrays each: these become vector code.
     if part.along:
-        lane = part.pulse
+        # Neither is below 0: now the compiler knows that no index counts from the end.
+        lane, first = max(part.pulse, 0), max(part.ray, 0)
         for l in range(part.used):
-            hits.ranges[part.ray + l, lane] = hit_at(packet, l).distance * inner
-            hits.energies[part.ray + l, lane] = scratch.energies[l]
+            hits.ranges[first + l, lane] = hit_at(packet, l).distance * inner
+            hits.energies[first + l, lane] = scratch.energies[l]
         for l in range(part.used):
             hit = hit_at(packet, l)
-            hits.ids[0, part.ray + l, lane] = hit.geometry
-            hits.ids[1, part.ray + l, lane] = hit.primitive
-            hits.ids[2, part.ray + l, lane] = hit.copy
+            hits.ids[0, first + l, lane] = hit.geometry
+            hits.ids[1, first + l, lane] = hit.primitive
+            hits.ids[2, first + l, lane] = hit.copy
         return
     k = part.ray
     for l in range(LANES):

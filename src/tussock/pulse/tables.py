@@ -55,6 +55,9 @@ class Firing(NamedTuple):
     """share of the axis, of left and of up in every sub-ray's unit direction, shape (sub-rays, 3)"""
     weights: NDArray[np.float32]
     """what every sub-ray carries of the pulse, shape (sub-rays,); 1 for a receiver that looks at hits one by one"""
+    columns: NDArray[np.float32]
+    """the columns of ``stencil`` and ``weights`` as four rows, the last entry repeated so that sixteen from any on can be read,
+    shape (4, sub-rays + 16)"""
     fall: np.float32
     """a sub-ray that is drawn carries exp(−fall·ρ²) of its weight, ρ its place between axis and edge; 0: all of it"""
     spot: int
