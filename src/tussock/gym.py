@@ -84,10 +84,11 @@ class DriveEnv(gymnasium.Env[dict[str, Any], Any]):
         rings = self._sensor.lasers
         self._columns = max(8, -(-len(self._sensor.pulses(0)) // rings))
         self._order = np.argsort(_elevations(self._sensor), kind="stable").argsort()
+        self._farthest = float(np.ceil(self._sensor.receiver.max_range_m + np.linalg.norm(self.settings.mount_m) + 1.0))
         seen: dict[str, spaces.Space[Any]] = {
             "ranges": spaces.Box(0.0, 1.0, (rings, self._columns), np.float32),
             "map": spaces.Box(0, 255, (1, _CROP, _CROP), np.uint8),
-            "points": spaces.Box(-np.inf, np.inf, (_POINTS, 3), np.float32),
+            "points": spaces.Box(-self._farthest, self._farthest, (_POINTS, 3), np.float32),
         }
         self.observation_space = spaces.Dict(
             {"goal": spaces.Box(-4.0, 4.0, (5,), np.float32), observation: seen[observation]}
@@ -188,7 +189,7 @@ class DriveEnv(gymnasium.Env[dict[str, Any], Any]):
         step = max(1, -(-len(turned) // _POINTS))
         kept = turned[::step][:_POINTS]
         observed["points"] = np.zeros((_POINTS, 3), np.float32)
-        observed["points"][: len(kept)] = kept
+        observed["points"][: len(kept)] = np.clip(kept, -self._farthest, self._farthest)
         return observed
 
     def _range_image(self, sensed: Sensed) -> Any:

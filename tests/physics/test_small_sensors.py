@@ -125,6 +125,19 @@ def test_an_exact_suite_says_the_truth_in_motion():
     np.testing.assert_allclose(np.hypot(*readings.gps.velocities.T), v, rtol=1e-6)
 
 
+@pytest.mark.parametrize("slope", [(0.25, 0.0), (-0.15, 0.1)])
+def test_a_gps_tells_the_level_part_of_a_speed_on_a_slope(slope):
+    body = VehicleBody(
+        load_vehicle("skid-steer").changed(side_slip=0.0), Site.bare(Ground.flat(slope=slope)), 0, 0, 0.3
+    )
+    body.drive(1.5, 0.0, 10.0)
+    driven = body.drive(1.5, 0.0, 2.0)
+    seconds = driven.times[-1] - driven.times[0]
+    over_ground = np.hypot(*(driven.rows[-1, :2] - driven.rows[0, :2])) / seconds
+    fixes = SuiteAtWork(Suite.exact(), seed=0)._gps.read(driven)
+    np.testing.assert_allclose(np.hypot(*fixes.velocities.T), over_ground, rtol=1e-4)
+
+
 def test_noise_densities_become_the_noise_of_a_reading_by_the_root_of_the_rate():
     imu = Imu(rate_hz=400.0, gyro_noise_deg_s_rthz=0.01, accel_noise_ug_rthz=100.0)
     assert imu.gyro.white == pytest.approx(np.deg2rad(0.2))

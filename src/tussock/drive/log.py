@@ -9,7 +9,7 @@
 /cmd_vel           geometry_msgs/TwistStamped     what it is told
 /gps/fix  /compass  /odom  /imu                   the small sensors, as they read
 /camera/image  /camera/camera_info                a picture ahead, where there is a camera
-/tf  /tf_static                                   map to base_link (the truth), and to every sensor
+/tf  /tf_static                                   map to base_link (the truth) and to every sensor; to odom, the start
 /truth/odom                                       nav_msgs/Odometry
 /truth/collisions  /truth/plant_force  /truth/drive_force  /truth/nearest    std_msgs/Float64
 /status            std_msgs/String                why the drive ended, once
@@ -125,7 +125,10 @@ class DriveLog:
             self._log.write(topic, kind, nanoseconds, pattern.message(nanoseconds, row))
 
     def _write_mounts(self, step: DriveStep) -> None:
-        edges = [("base_link", "lidar", self._settings.mount)]
+        path = step.sensed.driven.path
+        # The wheels' own frame: where they began to count.
+        edges = [("map", "odom", Pose(path.positions[0], path.quaternions[0]))]
+        edges.append(("base_link", "lidar", self._settings.mount))
         edges.append(("base_link", "gps", Pose.at(*self._settings.sensors.gps.antenna_m)))
         if self._camera is not None:
             turned = np.eye(4)

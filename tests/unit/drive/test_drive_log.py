@@ -69,8 +69,13 @@ def test_other_peoples_reader_finds_all_of_it(drive):
     )  # fmt: skip
     assert len(found["/camera/image"]) == len(found["/camera/camera_info"]) == 2
     assert {edge.child_frame_id for edge in found["/tf_static"][0][1].transforms} == {
-        "lidar", "gps", "camera", "camera_optical",
+        "lidar", "gps", "camera", "camera_optical", "odom",
     }  # fmt: skip
+    known = {"map", *(edge.child_frame_id for topic in ("/tf", "/tf_static") for edge in found[topic][0][1].transforms)}
+    frames_named = {
+        said.header.frame_id for all_said in found.values() for _, said in all_said if hasattr(said, "header")
+    }
+    assert frames_named <= known, "Foxglove shows nothing whose frame no transform leads to"
     assert found["/status"][0][1].data == "time limit"
     last = found["/truth/odom"][-1][1]
     assert last.pose.pose.position.x == pytest.approx(result.truth[-1, 0])

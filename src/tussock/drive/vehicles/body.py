@@ -105,7 +105,7 @@ class VehicleBody:
     def drive(self, speed: float, turn_rate: float, seconds: float) -> Driven:
         """Obey a command for a time [s]; speed [m/s] and turn rate [rad/s], left positive."""
         if not (np.isfinite(speed) and np.isfinite(turn_rate)):
-            raise InputError.of("command", "must be finite", (speed, turn_rate))
+            raise InputError.of("command", "must be finite", (float(speed), float(turn_rate)))
         steps = max(1, int(np.ceil(seconds / _STEP - 1e-9)))
         rows = np.empty((steps + 1, len(COLUMNS)))
         rows[0] = self._row
