@@ -32,7 +32,9 @@ _PIECES, _PIECE = 64, 0.75  # the continuum near the sensor: at most so many pie
 _FAINT = 0.02  # of the most that a metre sends back: pieces end there
 _STEP = 0.025  # [m] of the tables over the path
 _MOST_MEAN = 8.0  # drops of one kind that a pulse meets on average: fainter ones are left to the continuum
-_MARGIN = 3.0  # [σ of the noise] below the threshold an echo is seen once in 700
+_HAZE, _HAZE_END = 1024, 60.0  # entries of a table, and how far it goes [m] at most
+_HAZE_LEAST = 0.01  # of the least energy that may be noticed: the table ends there
+_MARGIN = 3.5  # [σ of the noise] below the threshold an echo is seen once in 4,300
 _DIMMEST = 1e-3  # of a white wall: a single drop that a receiver without a sensitivity of its own still notices
 _DIMMEST_OF_ALL = 2e-5  # and a continuum
 
@@ -138,7 +140,7 @@ def _even_air(particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], eye: 
         return even
     drops = [found for law in particles if (found := drops_of(law, eye, alpha)).mean > 1e-6]
     profile = profile_of(particles, fine, drops, eye, alpha)
-    return _with_soft(_with_drops(even, drops, eye), profile, eye)
+    return _with_soft(_with_haze(_with_drops(even, drops, eye), particles, fine, drops, eye, alpha), profile, eye)
 
 
 def drops_of(law: SizeLaw, eye: Eye, alpha: float) -> Drops:
@@ -177,8 +179,20 @@ def profile_of(
     particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], drops: list[Drops], eye: Eye, alpha: float
 ) -> Profile:
     """What all that is not drawn one by one sends back, along the beam."""
-    step = eye.sigma / 32
-    count = int(min(40.0 * eye.sigma + 2.0, eye.last - eye.first) / step)
+    return _profile(particles, fine, drops, eye, alpha, 40.0 * eye.sigma + 2.0, eye.sigma / 32)
+
+
+def _profile(
+    particles: tuple[SizeLaw, ...],
+    fine: tuple[Continuum, ...],
+    drops: list[Drops],
+    eye: Eye,
+    alpha: float,
+    length: float,
+    step: float,
+) -> Profile:
+    """The same along so much of the beam [m], at such steps [m]."""
+    count = int(min(length, eye.last - eye.first) / step)
     paths: FloatArray = eye.first + step * (np.arange(count, dtype=np.float64) + 0.5)
     parts = {part.kind: np.full_like(paths, math.pi * part.backscatter) for part in fine}
     for law in particles:
@@ -213,6 +227,34 @@ def _with_drops(even: Air, drops: list[Drops], eye: Eye) -> Air:
         relief=_f4(np.exp(2 * depth)),
         relief_step=np.float32(grid[1]),
     )
+
+
+def _with_haze(
+    air: Air, particles: tuple[SizeLaw, ...], fine: tuple[Continuum, ...], drops: list[Drops], eye: Eye, alpha: float
+) -> Air:
+    """The waveform of all that is not drawn, for the echoes of what is, and how much that of drops fluctuates.
+
+    A drop that is not drawn has the echo e = ρ·(π/4)D²/A·ξ·e^(−2αr)/r², and the variance of a sum of independent ones is
+    ∫∫e²·exp(−(x − r)²/σ²)·N(D)·A dD dr (Campbell's theorem).
+    """
+    if not drops:
+        return air
+    profile = _profile(particles, fine, drops, eye, alpha, _HAZE_END, eye.sigma / 8)
+    along = profile.paths
+    way = eye.sees(along) * np.exp(-2 * alpha * along) / along**2
+    square = np.zeros_like(along)
+    for found in drops:
+        least = np.interp(along, found.paths, np.minimum(found.least_mm, 1e3))
+        square += (found.law.reflectivity(eye.wavelength_nm) * way) ** 2 * found.law.shadow_squared_below(least)
+    paths, mean = _waveform(profile, eye.sigma)
+    wide, variance = _waveform(profile._replace(per_metre=square / eye.area(along)), eye.sigma / math.sqrt(2))
+    above = np.flatnonzero((paths > 0) & (mean * paths**2 > _HAZE_LEAST * eye.least(np.abs(paths))))
+    if len(above) == 0:
+        return air
+    grid = np.linspace(0.0, min(paths[above[-1]], along[-1]), _HAZE)
+    haze = np.stack([np.interp(grid, paths, mean), np.sqrt(np.interp(grid, wide, variance))], 1)
+    haze[-1] = 0.0
+    return air._replace(haze=_f4(haze), haze_step=np.float32(grid[1]))
 
 
 def _taken_per_metre(drops: Drops, eye: Eye) -> FloatArray:
@@ -251,17 +293,24 @@ def _with_soft(air: Air, profile: Profile, eye: Eye) -> Air:
 
 def soft_peak(profile: Profile, sigma: float) -> tuple[float, float]:
     """Path [m] and height of the peak of the continuum's waveform."""
-    step = float(profile.paths[1] - profile.paths[0])
-    reach = int(6 * sigma / step)
-    pulse = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / sigma) ** 2)
-    waveform = np.convolve(profile.per_metre, pulse) * step  # entry i is the path of entry i − reach
+    paths, waveform = _waveform(profile, sigma)
+    step = float(paths[1] - paths[0])
     top = int(np.argmax(waveform))
     if waveform[top] <= 0 or not 0 < top < len(waveform) - 1:
         return 0.0, 0.0
     before, here, after = waveform[top - 1 : top + 2]
     bend = before - 2 * here + after
     off = 0.0 if bend >= 0 else 0.5 * (before - after) / bend
-    return float(profile.paths[0] + (top - reach + off) * step), float(here - 0.25 * (before - after) * off)
+    return float(paths[0] + (top + off) * step), float(here - 0.25 * (before - after) * off)
+
+
+def _waveform(profile: Profile, sigma: float) -> tuple[FloatArray, FloatArray]:
+    """Paths [m], from 6σ before the continuum begins, and the waveform there."""
+    step = float(profile.paths[1] - profile.paths[0])
+    reach = int(6 * sigma / step)
+    pulse = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / sigma) ** 2)
+    waveform = np.convolve(profile.per_metre, pulse) * step
+    return profile.paths[0] + step * (np.arange(len(waveform)) - reach), waveform
 
 
 def _f4(values: NDArray[np.float64]) -> NDArray[np.float32]:

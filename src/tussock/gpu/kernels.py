@@ -23,7 +23,7 @@ from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel,
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
 from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
-from tussock.pulse.listen import listen_lanes
+from tussock.pulse.listen import lift_lanes, listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
@@ -281,6 +281,7 @@ class Examples(NamedTuple):
             record_lanes: len(self.slots.recording.samples) > 0,
             listen_lanes: receiving.echoes,
             receive_lanes: not receiving.echoes,
+            lift_lanes: len(air.haze) > 0,
             weather_lanes: len(air.soft) or len(air.laws) or len(air.clouds),
         }
         return tuple(step for step, used in taken.items() if not used)

@@ -4,6 +4,7 @@ Sixteen pulses at a time:
 
     gather    their hits summed up; a pulse that met one thing has its one echo by that
     find      the peaks of the waveform of the others
+    lift      those of drops by what the air around a drop sends back at the same time
     add       the peak of what the air sends back, where nothing else has a part in it
     invent    echoes of nothing: false alarms, and the light of other sensors
     measure   each echo once: whether it is seen, its range, its intensity, by one draw of chance
@@ -16,12 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from tussock.air.kinds import Kind
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.pulse.from_air import air_code
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import Heard, Hits, Lot, Receiving, Scanning, Slots
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
+from tussock.signal.air import haze_at
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
 from tussock.signal.compact import COMPACT, SINGLE, compact_echo, gather, single_peaks
 from tussock.signal.echoes import ECHOES, LaneHits, Resolution, find_echoes
@@ -33,12 +36,15 @@ from tussock.signal.signal_to_noise import is_seen, signal_to_noise
 from tussock.trace.packets import LANES, NOTHING
 from tussock.trace.surroundings import held_noise
 
-__all__ = ["listen_lanes"]
+__all__ = ["lift_lanes", "listen_lanes"]
 
 _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
+_WEATHER = int(Purpose.WEATHER)
 _FALSE_ALARM, _INTERFERENCE = int(Purpose.FALSE_ALARM), int(Purpose.INTERFERENCE)
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _LOST = np.float32(-1.0)
+_KINDS = len(Kind)
+_LIFT = 4096  # draws of the weather's chance from here on: no drop has these
 
 
 @loop_kernel
@@ -47,6 +53,7 @@ def listen_lanes(scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Hea
     receiving, chance = scanning.receiving, scanning.chance
     listening, counts, lanes = receiving.listening, heard.echoes.counts, lot.lanes
     _find(receiving, used, lanes, hits, heard)
+    lift_lanes(scanning, lot, hits, heard)
     if len(scanning.air.soft) > 0:
         for l in range(lanes):
             if heard.soft[l] < -1 and counts[l] < ECHOES:
@@ -93,6 +100,23 @@ def _find(receiving: Receiving, used: int, lanes: int, hits: Hits, heard: Heard)
             find_echoes(given, l, Resolution(sigma, receiving.listening.separation), heard.pulse_hits, echoes)
         elif span > COMPACT * sigma:
             echoes.paths[0, l], echoes.peaks[0, l] = peaks.paths[l], peaks.heights[l]
+
+
+@loop_kernel
+def lift_lanes(scanning: Scanning, lot: Lot, hits: Hits, heard: Heard) -> None:
+    """Put the echoes of drops on the continuum's waveform, but where its pieces are hits and thus in the peaks."""
+    air, echoes = scanning.air, heard.echoes
+    if len(air.haze) == 0:
+        return
+    pieces = len(air.soft) > 0
+    for l in range(lot.lanes):
+        if pieces and heard.soft[l] >= -1:
+            continue
+        for e in range(echoes.counts[l]):
+            code = hits.ids[0, echoes.rows[e, l], l]
+            if air_code(np.uint32(_KINDS)) < code < NOTHING:
+                u = uniform(random_words(scanning.chance, pulse_number(lot, l), _LIFT + e, _WEATHER)[0])
+                echoes.peaks[e, l] += haze_at(air, echoes.paths[e, l], u)
 
 
 @loop_kernel

@@ -16,6 +16,7 @@ import numpy as np
 
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
 from tussock.pulse.adaptive import finish_lanes
+from tussock.pulse.listen import lift_lanes
 from tussock.pulse.loop import Turns, new_scratch, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
@@ -168,6 +169,11 @@ def _no_weather(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, recor
 
 
 @inline_kernel
+def _no_lift(scanning: Scanning, lot: Lot, hits: Hits, heard: Heard) -> None:
+    return
+
+
+@inline_kernel
 def _no_hits(scanning: Scanning, lot: Lot, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     return 0
 
@@ -191,6 +197,7 @@ _IDLE: dict[Any, Any] = {
     swayed: _no_sway,
     respond_lanes: _no_response,
     weather_lanes: _no_weather,
+    lift_lanes: _no_lift,
     receive_lanes: _no_hits,
     record_lanes: _no_recording,
     finish_lanes: _no_others,

@@ -6,7 +6,9 @@ A drop of diameter D at r: ρ·(π/4)D²/A(r), A the area of the spot there, ρ 
 Drops are drawn only where they can be seen: those above a least diameter D₀(r), where the receiver begins to notice one.
 Their number is that of a Poisson process along the beam, their place is drawn by the inverse of its distribution
 function, and, because the law of sizes is exponential, D − D₀ has that same law again. All others are in the continuum,
-whose backscatter and extinction leave out exactly what was drawn, so the two join without a seam.
+whose backscatter and extinction leave out exactly what was drawn, so the two join without a seam. The echo of a drop
+stands on what the continuum sends back at the same time (`Air.haze`), which alone may be too weak to be noticed: within
+one pulse of 5 ns a drop has hundreds of others beside it.
 
 A continuum of backscatter β sends back W(x) = ∫ πβ(r)·ξ(r)·e^(−2τ(r))/r²·exp(−(x − r)²/2σ²) dr, the integral over the
 pulse (Rasshofer et al. 2011); ξ is the share that the receiver gets of it. It has two factors: the overlap of beam and
@@ -28,8 +30,8 @@ from tussock.kernels import Real, Whole, inline_kernel
 from tussock.randomness import uniform
 
 __all__ = [
-    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_count", "error_function", "error_series", "overlap",
-    "relief_at", "spot_area",
+    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_count", "error_function", "error_series", "haze_at",
+    "overlap", "relief_at", "spot_area",
 ]  # fmt: skip
 
 MOST_DROPS = 24
@@ -53,6 +55,11 @@ class Air(NamedTuple):
     soft_peak: np.float32
     soft_near: np.float32
     """[m] things nearer than this have a part in that peak"""
+    haze: NDArray[np.float32]
+    """what the echo of a drop stands on, at equal steps of the path: the continuum's waveform, of which drops that are not
+    drawn have a part, and the standard deviation of that part; the last row 0; shape (n, 2), none: no drops"""
+    haze_step: np.float32
+    """[m]"""
     places: NDArray[np.float32]
     """drops: path [m] and least diameter [mm] by the quantile of their place, shape (kinds, quantiles, 2)"""
     laws: NDArray[np.float32]
@@ -77,9 +84,9 @@ class Air(NamedTuple):
 
 
 CLEAR = Air(
-    np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 0, 2), np.float32), np.zeros((0, 5), np.float32),
-    np.zeros(0, np.float32), _ONE, np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO,
-    np.ones(4, np.float32),
+    np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 2), np.float32), _ONE,
+    np.zeros((0, 0, 2), np.float32), np.zeros((0, 5), np.float32), np.zeros(0, np.float32), _ONE,
+    np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO, np.ones(4, np.float32),
 )  # fmt: skip
 """nothing in it"""
 
@@ -143,6 +150,21 @@ def relief_at(air: Air, path: Real) -> Real:
     at = min(path / air.relief_step, np.float32(last))
     low = min(int(at), last - 1)
     return air.relief[low] + (at - np.float32(low)) * (air.relief[low + 1] - air.relief[low])
+
+
+@inline_kernel
+def haze_at(air: Air, path: Real, u: Real) -> Real:
+    """How high the continuum's waveform is at a path, by one draw of chance ``u`` of those drops in it that nobody drew.
+
+    A sum of a few faint drops is skewed: that of its mean m and standard deviation s is taken as m + s·(−ln u − 1).
+    """
+    last = len(air.haze) - 1
+    at = min(path / air.haze_step, np.float32(last))
+    low = min(int(at), last - 1)
+    share = at - np.float32(low)
+    mean = air.haze[low, 0] + share * (air.haze[low + 1, 0] - air.haze[low, 0])
+    spread = air.haze[low, 1] + share * (air.haze[low + 1, 1] - air.haze[low, 1])
+    return mean - spread * (logarithm(_ONE - u) + _ONE)
 
 
 @inline_kernel
