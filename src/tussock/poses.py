@@ -145,6 +145,9 @@ class Trajectory(Shown):
 
     @classmethod
     def standing(cls, pose: Pose) -> Trajectory:
+        """At one pose, always."""
+        if not isinstance(pose, Pose):
+            raise InputError.of("pose", "must be a Pose or a Trajectory", pose, "for example tussock.Pose.at(0, 0, 2)")
         return cls(np.zeros(1), pose.position[None], pose.quaternion[None])
 
     @classmethod

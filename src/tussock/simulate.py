@@ -95,7 +95,11 @@ def scan(
     True
     """
     world = scene if isinstance(scene, World) else World(scene)
-    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    if not isinstance(sensor, Sensor):
+        raise InputError.of(
+            "sensor", "must be a Sensor", sensor, "tussock.load_sensor(name) gives one of the catalogue"
+        )
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(Pose() if pose is None else pose)
     seed, threads = check_seed(seed), resolve_threads(threads)
     given = None if block is None else _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)

@@ -137,3 +137,19 @@ def test_bad_time_ranges(span: tuple[float, float], room: World, plain_sensor: C
 )
 def test_blocks_are_large_where_pulses_are_quick(pulses: int, rays: int, threads: int, block: int) -> None:
     assert block_for(pulses, rays, threads) == block
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("yard", None, None), "scene: must be a Scene or a World, got 'yard'; tussock.ready_scene"),
+        ((None, "vlp-16", None), "sensor: must be a Sensor, got 'vlp-16'; tussock.load_sensor"),
+        ((None, None, (0.0, 0.0, 2.0)), r"pose: must be a Pose or a Trajectory, got \(0.0, 0.0, 2.0\); for example"),
+        ((None, None, np.zeros(3)), "pose: must be a Pose or a Trajectory, got"),
+    ],
+)
+def test_what_is_of_another_kind_is_one_line(given: tuple, words: str, room: World, plain_sensor: Callable) -> None:
+    """A name where a scene or a sensor is wanted, a tuple where a pose is: an AttributeError of ours, before."""
+    scene, sensor, pose = given
+    with pytest.raises(InputError, match=words):
+        scan(scene or room, sensor or plain_sensor(), pose)

@@ -63,7 +63,7 @@ def look(
     5.0
     """
     world = scene if isinstance(scene, World) else World(scene)
-    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(Pose() if pose is None else pose)
     start = _start(camera, frame, time)
     viewing = viewing_of(camera, path, start, world.origin)
     moving = world.moving(start, start + camera.shutter.duration)
@@ -114,7 +114,7 @@ def render(
     >>> tussock.save_image(picture.rgb, "wall.png")
     """
     world = scene if isinstance(scene, World) else World(scene)
-    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(pose or Pose())
+    path = pose if isinstance(pose, Trajectory) else Trajectory.standing(Pose() if pose is None else pose)
     light = light or Light()
     seed, count = check_seed(seed), resolve_threads(threads)
     start = _start(camera, frame, time)

@@ -83,6 +83,10 @@ class World(Shown):
     """
 
     def __init__(self, scene: Scene, *, device: Device | None = None) -> None:
+        if not isinstance(scene, Scene):
+            raise InputError.of(
+                "scene", "must be a Scene or a World", scene, "tussock.ready_scene(name) and load_scene(file) give one"
+            )
         if not scene.objects and not scene.volumes:
             raise InputError(f"scene {scene.name!r}: is empty; add an object first")
         self.device = device or Device()
