@@ -148,14 +148,10 @@ class Receiver(Settings):
         near, far = self.detects
         if near.distance_m >= far.distance_m or near.reflectivity >= far.reflectivity:
             raise ValueError("detects: the second target must be further away and brighter than the first")
-        from tussock.signal.signal_to_noise import Target, sensitivity  # it brings kernels along
-
-        targets = tuple(Target(one.reflectivity, one.distance_m, one.probability) for one in self.detects)
-        try:
-            _, exponent = sensitivity(targets, self.threshold_snr)
-        except OverflowError:
-            exponent = math.inf
-        if not _EXPONENTS[0] <= exponent <= _EXPONENTS[1]:
+        # As `tussock.signal.signal_to_noise.sensitivity` has it.
+        seen, dim = (self.threshold_snr + NormalDist().inv_cdf(one.probability) for one in self.detects)
+        drop = math.log((far.reflectivity / dim) / (near.reflectivity / seen))
+        if not _EXPONENTS[0] <= drop / math.log(far.distance_m / near.distance_m) <= _EXPONENTS[1]:
             raise ValueError(
                 "detects: from one target to the other the signal must fall as 1/r to the power of 0.1 to 10"
             )

@@ -15,26 +15,23 @@ from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, int32_at, kernel
 from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, NOTING, QUERY_CONTEXT, RAYS_AT
-from tussock.trace.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.neighbours import BORDER, LEFT_ALONE
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.sway import KNOWN, swayed
-from tussock.trace.ties import (
-    COUNT,
-    TIES_AT,
+from tussock.trace.rounding.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
+from tussock.trace.rounding.neighbours import BORDER, LEFT_ALONE
+from tussock.trace.rounding.ties import (
     TIES_END,
-    Notes,
     begin_notes,
     comes_first,
-    is_left,
     note_at,
-    notes_at,
+    noted_of,
+    notes_in,
     strike_taken,
     take,
-)  # fmt: skip
+)
+from tussock.trace.sway import KNOWN, swayed
 from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
 
 __all__ = [
@@ -80,7 +77,7 @@ class Packet(NamedTuple):
     were asked for last (`tussock.trace.sway.swayed`), shape (232,)"""
     query: NDArray[np.uint32]
     """what Embree hands on to callbacks, and room for them (`tussock.trace.sway_geometry`, `tussock.trace.cut_outs.filter`,
-    `tussock.trace.ties`), shape (1328,)"""
+    `tussock.trace.rounding.ties`), shape (1328,)"""
 
 
 @kernel
@@ -256,13 +253,13 @@ def _hand_over(tables: HitTables, packet: Packet) -> None:
 
 @inline_kernel
 def note_ties(tables: HitTables, packet: Packet) -> None:
-    """Before a packet is traced: have all triangles noted that Embree comes upon (`tussock.trace.ties`), until `stop_noting`."""
+    """Before a packet is traced: have all triangles noted that Embree comes upon (`tussock.trace.rounding.ties`), until `stop_noting`."""
     if tables.known[CUT_OUTS] != 0:
         _hand_over(tables, packet)
     _put_address(packet.query, 4, tables.known[NOTING])
     _put_address(packet.query, (QUERY_CONTEXT + KNOWN_AT) // 4, tables.known.ctypes.data)
     packet.query[_HANDED] = np.uint32(1)
-    rays, notes = packet.numbers, _notes(packet)
+    rays, notes = packet.numbers, notes_in(packet.query)
     for l in range(LANES):
         if packet.masks[l] != 0:  # of idle lanes the notes are kept
             begin_notes(notes, l, abs(rays[_ORG_X + l]) + abs(rays[_ORG_Y + l]) + abs(rays[_ORG_Z + l]))
@@ -276,31 +273,26 @@ def stop_noting(packet: Packet) -> None:
 
 
 @inline_kernel
-def _notes(packet: Packet) -> Notes:
-    return notes_at(np.uint64(packet.query.ctypes.data) + np.uint64(QUERY_CONTEXT + TIES_AT))
-
-
-@inline_kernel
 def noted(packet: Packet, l: int) -> Whole:
     """How many triangles were noted for lane ``l``."""
-    return _notes(packet).bits[COUNT + l]
+    return noted_of(notes_in(packet.query), l)
 
 
 @inline_kernel
 def strike_off(packet: Packet, l: int) -> None:
     """Of what was noted for lane ``l``, what was taken last is not met."""
-    strike_taken(_notes(packet), l)
+    strike_taken(notes_in(packet.query), l)
 
 
 @inline_kernel
 def take_nearest(tables: HitTables, packet: Packet, l: int) -> bool:
     """Let lane ``l`` have met the nearest of the triangles that were noted, by our own arithmetic; False where none is left."""
-    notes, ray, bits = _notes(packet), _exact_ray(packet.numbers, l), packet.bits
+    notes, ray, bits = notes_in(packet.query), _exact_ray(packet.numbers, l), packet.bits
     nearest, taken = np.inf, np.int64(-1)
     for slot in range(noted(packet, l)):
-        if not is_left(notes, slot, l):
-            continue
         one = note_at(notes, slot, l)
+        if one.primitive == NOTHING:
+            continue
         copied = one.instance != NOTHING
         at = corners_of(tables.triangles, one.instance if copied else one.geometry, one.primitive)
         if copied:

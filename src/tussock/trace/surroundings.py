@@ -94,7 +94,7 @@ def trace_surfaces(around: Surroundings, packet: Packet) -> None:
 
 @apart_kernel
 def _find_in_order(around: Surroundings, packet: Packet) -> None:
-    """As `find_surfaces`; which of several that are about as far is the nearest our own arithmetic says (`tussock.trace.ties`)."""
+    """As `find_surfaces`; which of several that are about as far is the nearest our own arithmetic says (`tussock.trace.rounding.ties`)."""
     if around.moment != 0:
         find_surfaces(around, packet)
         return
@@ -110,7 +110,7 @@ def _find_in_order(around: Surroundings, packet: Packet) -> None:
 
 @apart_kernel
 def _settle_edges(around: Surroundings, packet: Packet) -> None:
-    """Where rays pass near an edge of what they met, let them meet what our own arithmetic says (`tussock.trace.edges`)."""
+    """Where rays pass near an edge of what they met, let them meet what our own arithmetic says (`tussock.trace.rounding.edges`)."""
     used = 0
     for l in range(LANES):
         used |= int(packet.masks[l] != 0) << l

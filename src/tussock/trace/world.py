@@ -41,10 +41,10 @@ from tussock.trace.in_wind import flutters, in_wind, root_of
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
+from tussock.trace.rounding.ties import note_what_is_met
 from tussock.trace.surroundings import Surroundings
 from tussock.trace.sway import LAID, Swaying, fill_tips, no_sway
 from tussock.trace.sway_geometry import swaying_geometry
-from tussock.trace.ties import note_what_is_met
 from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, standing_transforms, time_steps
 from tussock.trace.triangles import KeptTriangles
 from tussock.trace.watertight import needs_to_be_tight

@@ -50,7 +50,7 @@ KNOWN_AT, RAYS_AT, RAYS_END = 1936, 2000, 2448
     FILTER, CUT_OUTS, NOTING, _VERTICES, _INDICES, _CORNERS, _FIRST, _STEPS, _COPIES, _STANDING, _MOVING, _SWAY, _UV, _MATERIALS,
     _PRIMITIVES, _WORDS,
 ) = range(16)  # fmt: skip
-"""words of `HitTables.known`: where the filter is, and the tables that it reads; where that of `tussock.trace.ties` is"""
+"""words of `HitTables.known`: where the filter is, and the tables that it reads; where that of `tussock.trace.rounding.ties` is"""
 _LANES = 16
 _MANY = 1 << 40  # how long tables are is not asked
 _NO_INSTANCE = np.uint32(0xFFFFFFFF)

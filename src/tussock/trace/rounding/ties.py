@@ -11,7 +11,7 @@ t the distance, θ the angle of incidence, o' and d' the ray in the coordinates 
 for blades, whose corners are that sharp. What was noted within κ of the nearest is put in order by its distance in
 double precision (`tussock.trace.triangles.meet_triangle`), and where those are the same, by its numbers.
 
-A triangle of these that a ray passes within the band along its edges (`tussock.trace.edges`) is struck off, and the next one
+A triangle of these that a ray passes within the band along its edges (`tussock.trace.rounding.edges`) is struck off, and the next one
 is looked at.
 
 Eight are noted for a ray, the nearest as Embree has it. Where the wind bends plants nothing is: the filter would see bent rays.
@@ -25,19 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, float32_view, inline_kernel, uint32_at, uint32_view, uint64_at
-from tussock.trace.cut_outs.filter import CUT_OUTS, KNOWN_AT, RAYS_END, strike_out
+from tussock.trace.cut_outs.filter import CUT_OUTS, KNOWN_AT, QUERY_CONTEXT, RAYS_END, strike_out
 
 __all__ = [
-    "COUNT", "TIES_AT", "TIES_END", "Note", "Notes", "begin_notes", "comes_first", "is_left", "note_at",
-    "note_what_is_met", "notes_at", "strike_taken", "take",
+    "TIES_END", "Note", "Notes", "begin_notes", "comes_first", "note_at", "note_what_is_met", "noted_of", "notes_in",
+    "strike_taken", "take",
 ]  # fmt: skip
 
 _LANES, _SLOTS = 16, 8
 _WORDS = _LANES * (4 + 5 * _SLOTS)
-TIES_AT = RAYS_END
+_TIES_AT = RAYS_END
 """bytes into the context of a query where the notes begin"""
-TIES_END = TIES_AT + 4 * _WORDS
-_START, _END, COUNT, _CHOSEN, _FIRST = range(0, 5 * _LANES, _LANES)
+TIES_END = _TIES_AT + 4 * _WORDS
+_START, _END, _COUNT, _CHOSEN, _FIRST = range(0, 5 * _LANES, _LANES)
 """rows: how far from zero the ray starts (the sum of its coordinates) and how far it goes on; how many triangles there are, and
 which of them was taken last; then of each five:"""
 _NEXT = 5 * _LANES
@@ -67,7 +67,19 @@ class Note(NamedTuple):
 
 
 @inline_kernel
-def notes_at(address: Whole) -> Notes:
+def notes_in(query: Array) -> Notes:
+    """Those in `Packet.query`."""
+    return _notes_at(np.uint64(query.ctypes.data) + np.uint64(QUERY_CONTEXT + _TIES_AT))
+
+
+@inline_kernel
+def noted_of(notes: Notes, lane: int) -> Whole:
+    """How many triangles there are for a lane."""
+    return notes.bits[_COUNT + lane]
+
+
+@inline_kernel
+def _notes_at(address: Whole) -> Notes:
     return Notes(uint32_view(address, _WORDS), float32_view(address, _WORDS))
 
 
@@ -76,21 +88,16 @@ def begin_notes(notes: Notes, lane: int, start: Real) -> None:
     """Nothing is noted for a lane; ``start``: how far from zero its ray begins."""
     notes.numbers[_START + lane] = start
     notes.numbers[_END + lane] = np.float32(np.inf)
-    notes.bits[COUNT + lane] = np.uint32(0)
+    notes.bits[_COUNT + lane] = np.uint32(0)
     notes.bits[_CHOSEN + lane] = np.uint32(0)
 
 
 @inline_kernel
 def note_at(notes: Notes, slot: Whole, lane: int) -> Note:
+    """One of the triangles; its primitive is "nothing" where it is not within κ of the nearest, or was struck off."""
     bits, at = notes.bits, _FIRST + slot * _NEXT + lane
-    return Note(bits[at + _LANES], bits[at + 2 * _LANES], bits[at + 3 * _LANES], bits[at + 4 * _LANES])
-
-
-@inline_kernel
-def is_left(notes: Notes, slot: Whole, lane: int) -> bool:
-    """Whether a triangle is within κ of the nearest and was not struck off."""
-    at = _FIRST + slot * _NEXT + lane
-    return notes.bits[at + 2 * _LANES] != _NOTHING and notes.numbers[at] <= notes.numbers[_END + lane]
+    primitive = bits[at + 2 * _LANES] if notes.numbers[at] <= notes.numbers[_END + lane] else _NOTHING
+    return Note(bits[at + _LANES], primitive, bits[at + 3 * _LANES], bits[at + 4 * _LANES])
 
 
 @inline_kernel
@@ -103,7 +110,7 @@ def take(notes: Notes, slot: Whole, lane: int) -> Note:
 @inline_kernel
 def strike_taken(notes: Notes, lane: int) -> None:
     """Strike off what was taken last."""
-    if notes.bits[COUNT + lane] > 0:
+    if notes.bits[_COUNT + lane] > 0:
         slot = np.int64(notes.bits[_CHOSEN + lane])
         notes.bits[_FIRST + slot * _NEXT + 2 * _LANES + lane] = _NOTHING
 
@@ -133,7 +140,7 @@ def note_what_is_met(arguments: Any) -> None:
     valid = uint32_view(uint64_at(arguments, 0), count)
     rays, hits = uint64_at(arguments, 3), uint64_at(arguments, 4)
     lanes, ray = uint32_view(rays, 11 * count), float32_view(rays, 9 * count)
-    notes = notes_at(context + np.uint64(TIES_AT))
+    notes = _notes_at(context + np.uint64(_TIES_AT))
     for i in range(count):
         if valid[i] != 0:
             lane = np.int64(lanes[10 * count + i])
@@ -172,7 +179,7 @@ def _beyond(ray: Array, normal: Array, count: Whole, i: Whole, start: Real) -> R
 @inline_kernel
 def _slot_for(notes: Notes, lane: Whole, distance: Real) -> Whole:
     """Where a triangle is noted: behind the others, or in place of the furthest; −1 where there are nearer ones enough."""
-    numbers, known, furthest = notes.numbers, np.int64(notes.bits[COUNT + lane]), np.int64(0)
+    numbers, known, furthest = notes.numbers, np.int64(notes.bits[_COUNT + lane]), np.int64(0)
     for slot in range(known):
         if numbers[_FIRST + slot * _NEXT + lane] > numbers[_FIRST + furthest * _NEXT + lane]:
             furthest = np.int64(slot)
@@ -180,6 +187,6 @@ def _slot_for(notes: Notes, lane: Whole, distance: Real) -> Whole:
     if known > 0 and far > numbers[_END + lane]:
         return furthest  # no longer within reach of the nearest
     if known < _SLOTS:
-        notes.bits[COUNT + lane] = np.uint32(known + 1)
+        notes.bits[_COUNT + lane] = np.uint32(known + 1)
         return known
     return furthest if far > distance else np.int64(-1)
