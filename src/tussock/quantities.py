@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-__all__ = ["FieldOfView", "Fraction", "NotNegative", "Pair", "Positive", "Rate", "Triple"]
+__all__ = ["FieldOfView", "Fraction", "NotNegative", "Pair", "Positive", "Rate", "TargetDistance", "Triple"]
 
 Positive = Annotated[float, Field(gt=0.0)]
 
@@ -19,6 +19,8 @@ def _usual(rate: float) -> float:
 
 Rate = Annotated[Positive, AfterValidator(_usual)]
 """[1/s] of something that comes again and again: at least every eleven days"""
+TargetDistance = Annotated[float, Field(ge=0.01, le=1e6)]
+"""[m] to a wall that a sheet speaks of"""
 NotNegative = Annotated[float, Field(ge=0.0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 FieldOfView = Annotated[float, Field(gt=0.0, lt=180.0)]

@@ -7,12 +7,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from workshop_outdoors import PAINTED
 from workshop_recordings import OSF_IS_READ, SCENES
 
 from tussock.errors import TussockError
@@ -113,6 +114,70 @@ def _unpacked() -> None:
     load_pack("pack.tussock")
 
 
+def _words() -> None:
+    """Each line is a word of another kind."""
+    from tussock.air.weather import parse_weather
+    from tussock.poses import Pose
+    from tussock.scene.wind import wind_of
+
+    lines = Path("words.txt").read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    for read, line in zip((parse_weather, wind_of, Pose.parse), lines, strict=False):
+        with suppress(TussockError):
+            read(line)
+    _drop(lines[3] if len(lines) > 3 else "", Path("small.toml").read_bytes())
+
+
+def _dropped(name: str) -> Callable[[], Any]:
+    return lambda: _drop(name, Path(name).read_bytes())
+
+
+def _drop(name: str, content: bytes) -> None:
+    """What the studio does with a file that was dropped on its page; there is no page here."""
+    from tussock.scene_files.mesh_files import load_mesh
+    from tussock.studio.opening import open_path
+    from tussock.studio.page.panel_files import FilesPanel
+
+    class Page:
+        value = "is placed here"
+
+        def __init__(self) -> None:
+            self.session = self.build_panel = self
+            self.scene = object()
+
+        def place_file(self, path: Path) -> None:
+            load_mesh(path)
+
+        def open(self, path: str) -> None:
+            open_path(path, _quiet)
+
+    page = Page()
+    panel: Any = FilesPanel.__new__(FilesPanel)
+    panel._studio, panel._folder, panel._meshes = page, None, page
+    try:
+        panel.take(name, content)
+    finally:
+        panel.close()
+
+
+def _datagrams() -> None:
+    """A Livox's command as it came, and one with this content and sums that are right."""
+    from tussock.wire.addresses import Endpoint
+    from tussock.wire.livox.commands import Command, parse_command
+    from tussock.wire.livox.driver import LivoxState
+
+    data = Path("datagram.bin").read_bytes()
+    parse_command(data)
+    state = LivoxState("127.0.0.2", Endpoint.parse("127.0.0.1:9"), None, point_type=1, serial="x" * 40)
+    for size in (2, 1):
+        asked = parse_command(Command(int.from_bytes(data[:size], "little"), 1, data[size:]).pack())
+        if asked is not None:
+            state.answer(asked, "127.0.0.1", discovery=False)
+            state.answer(asked, "127.0.0.1", discovery=True)
+    state.route(Endpoint.parse("127.0.0.1:9"))
+    state.state_to()
+    Command(0x0102, 1, state.told_by_itself()).pack()
+
+
 def _first_frame() -> None:
     from tussock.jobs.reading import Frames
 
@@ -189,6 +254,21 @@ TARGETS: dict[str, Target] = {
     **({"recording ouster.osf": Target("ouster.osf", _points("ouster.osf"), 2)} if OSF_IS_READ else {}),
     **{f"log {file}": Target(file, _points(file.partition("/")[0]), 1) for file in ("livox.mcap", "run.bag", "run.rosbag2/metadata.yaml", "run.rosbag2/run.rosbag2.db3")},
     **{file: Target(file, _loaded("tussock.scene_files.scene_file", "load_scene", file), 4) for file in SCENES},
+    **{file: Target(file, _loaded("tussock.scene_files.scene_file", "load_scene", file), 3) for file in PAINTED},
+    "picture of a USD scene": Target("painted_textures/m_leaf.png", _loaded("tussock.scene_files.scene_file", "load_scene", "painted.usda"), 3),
+    "weather and wind": Target("air.toml", lambda: _scene("air.toml"), 20),
+    "cut-out picture": Target("leaf.webp", lambda: _scene("air.toml"), 6),
+    "plan of weathers": Target("weathers.toml", _loaded("tussock.jobs.plan", "load_plan", "weathers.toml"), 16),
+    "recipe in full": Target("full.toml", _loaded("tussock.worlds.recipe", "load_recipe", "full.toml"), 24),
+    "recipe of a plan": Target("full.toml", _loaded("tussock.jobs.plan", "load_plan", "of_full.toml"), 4),
+    "worlds command": Target("full.toml", command("worlds", "full.toml", "--count", "1", "--save", "out.toml"), 1),
+    "drive in full": Target("stiff.toml", _loaded("tussock.drive.settings", "load_drive_settings", "stiff.toml"), 30),
+    "survey": Target("survey.sbet", _loaded("tussock.poses", "Trajectory.load", "survey.sbet"), 12),
+    **{f"photographs' {file}": Target(file, _loaded("tussock.learn.attributes.photos", "load_photos", "photos.toml"), 6) for file in ("photos.toml", "front.toml", "front.jpg")},
+    **{file: Target(file, _loaded("tussock.scene_files.volume_file", "load_volumes", file), 12) for file in ("colored.volumes", "older.volumes")},
+    "words": Target("words.txt", _words, 16),
+    "datagram": Target("datagram.bin", _datagrams, 16),
+    **{f"dropped {file}": Target(file, _dropped(file), 3) for file in ("small.toml", "pack.tussock", "frame.npz", "colored.volumes", "binary.glb", "model.obj", "exchanged.usda", "short.pcap")},
     "drive": Target("drive.toml", _loaded("tussock.drive.settings", "load_drive_settings", "drive.toml"), 24),
     **{f"data set's {name}": Target(f"set/{file}", _points("set"), 3) for name, file in (
         ("times", "sequences/00/times.txt"), ("poses", "sequences/00/poses.txt"), ("calibration", "sequences/00/calib.txt"),

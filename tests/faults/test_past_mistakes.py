@@ -262,3 +262,43 @@ def test_a_name_that_looks_like_a_pattern_keeps_others_parts(monkeypatch, capsys
     assert Path("f[ab].npz").read_bytes() == b"y"
     with pytest.raises(OutputError, match="exists already"), whole_file(Path("f[ab].npz")):
         pass
+
+
+def test_a_replay_says_what_it_waits_for(monkeypatch):
+    """One bad time of a year, played a million times as fast, was waited for without a word."""
+    from tussock.wire.replay import _check_pauses
+
+    said: list[str] = []
+    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 1.0, said.append)
+    assert said == ["c.pcap: nothing is sent for 30 s before packet 3: so it was recorded"]
+    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 10.0, said.append)
+    assert len(said) == 1
+
+
+def test_a_dropped_file_with_a_name_that_no_file_has():
+    from tussock.studio.page.panel_files import FilesPanel
+
+    panel = FilesPanel.__new__(FilesPanel)
+    panel._folder = None
+    for name, rule in (
+        ("a\0.toml", "must not hold the character NUL"),
+        ("..", "must have a name"),
+        ("", "must have a name"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            panel.take(name, b"")
+    assert panel._folder is None
+
+
+@pytest.mark.parametrize(
+    "detects",
+    [
+        ["10 % at 1e-300 m"], ["10 % at 0.001 m"], ["10 % at 50 m", "80 % at 50.0000001 m"], ["10 % at 50 m with probability 0.0000001"],
+    ],
+)  # fmt: skip
+def test_targets_that_no_sheet_names(detects):
+    """They ended in a division by zero, or a number that is too large, as the sensor was used."""
+    with pytest.raises(InputError, match="detects"):
+        load_sensor("vlp-16").with_(**{"receiver.detects": detects})
+    with pytest.raises(InputError, match="distance_m"):
+        load_sensor("vlp-16").with_(**{"noise.stated_at": {"distance_m": 1e-300}})

@@ -11,6 +11,7 @@ import struct
 from pathlib import Path
 
 import numpy as np
+from workshop_outdoors import furnish_outdoors
 from workshop_recordings import furnish_recordings, furnish_scenes, shortened
 
 from tussock.datasets.write import write_dataset
@@ -27,7 +28,7 @@ from tussock.runs import Run
 from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import save_mesh
 from tussock.scene_files.scene_file import load_scene
-from tussock.scene_files.volume_file import save_volumes
+from tussock.scene_files.volume_file import load_volumes, save_volumes
 from tussock.sensors.catalogue import load_sensor
 from tussock.simulate import scan
 from tussock.wire.recording import open_recording
@@ -279,6 +280,7 @@ def furnish_for_fuzzing(folder: Path) -> Path:
     (folder / "short.pcap").write_bytes(shortened((folder / "run.pcap").read_bytes(), 6))
     furnish_recordings(_little(), folder)
     furnish_scenes(_little(), folder)
+    furnish_outdoors(folder, load_volumes(folder / "hedge.volumes"))
     _half_done(folder)
     run = Run(
         load_scene(folder / "small.toml"),

@@ -19,6 +19,7 @@ from tussock.files.contents import Contents, frame_of
 from tussock.files.formats import FORMATS, format_of, load_frame
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.reach import refuse_special
 from tussock.wire.captures.datagrams import warn
 from tussock.wire.firing_frames import frames_of
 from tussock.wire.read_firings import CAPTURE_SUFFIXES, read_firings
@@ -47,6 +48,7 @@ def open_recordings(
     for path in map(Path, [paths] if isinstance(paths, Path | str) else paths):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
+        refuse_special(path)
         if is_log(path):
             frames += _log(path, model, unit, say)
         elif path.is_dir():
@@ -77,6 +79,8 @@ def _in_folder(folder: Path) -> list[Frame]:
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in FORMATS)
     if not files:
         raise InputError(f"{folder}: holds neither frame files nor a KITTI sequence")
+    for file in files:
+        refuse_special(file)
     return [load_frame(file) for file in files]
 
 
@@ -85,6 +89,9 @@ def _sequence(folder: Path) -> list[Frame]:
     scans = sorted(file for file in (folder / "velodyne").iterdir() if file.suffix == ".bin")
     if not scans:
         raise InputError(f"{folder / 'velodyne'}: holds no scans")
+    labels = [folder / "labels" / f"{file.stem}.label" for file in scans]
+    for file in (*scans, *labels, *(folder / name for name in ("times.txt", "poses.txt", "calib.txt"))):
+        refuse_special(file)
     try:
         times = np.loadtxt(folder / "times.txt", ndmin=1) if (folder / "times.txt").exists() else None
         path = _lidar_path(folder, times)
@@ -94,7 +101,7 @@ def _sequence(folder: Path) -> list[Frame]:
         raise InputError(f"{folder}: not a KITTI sequence ({in_words(error)})") from None
     except (ValueError, IndexError) as error:
         raise InputError(f"{folder}: not a KITTI sequence ({error})") from None
-    return [_scan(file, folder / "labels" / f"{file.stem}.label", times, path) for file in scans]
+    return [_scan(file, label, times, path) for file, label in zip(scans, labels, strict=True)]
 
 
 def _lidar_path(folder: Path, times: NDArray[np.float64] | None) -> Trajectory | None:

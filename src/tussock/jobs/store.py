@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from tussock.errors import InputError, OutputError, cause
 from tussock.extras import load_extra
+from tussock.reach import is_inside, refuse_special
 from tussock.whole_files import clear_parts, whole_file
 
 __all__ = ["Store", "Stored"]
@@ -43,6 +44,8 @@ class Store:
         self._remote = "://" in self.root and not self.root.startswith("file://")
         self._folder = Path(self.root.removeprefix("file://"))
         self._fs: Any = None
+        self._inside: set[str] = set()
+        """folders of it that were found to lie below its root"""
 
     def __getstate__(self) -> dict[str, Any]:
         return {"root": self.root}
@@ -50,12 +53,27 @@ class Store:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["root"])  # type: ignore[misc]
 
+    def _place(self, path: str) -> Path:
+        """Where a file lies, which must be below the root, links followed: somebody else may have made the data set."""
+        folder, place = path.rpartition("/")[0], self._folder / path
+        try:
+            if folder not in self._inside:
+                if path.startswith("/") or not is_inside(self._folder / folder, self._folder):
+                    raise ValueError
+                self._inside.add(folder)
+            if "\0" in path or (place.is_symlink() and not is_inside(place, self._folder)):
+                raise ValueError
+        except ValueError:
+            raise InputError.of(f"{self.root}: file name", "must not lead out of the data set", path) from None
+        refuse_special(place)
+        return place
+
     def put(self, path: str, data: bytes | memoryview) -> Stored:
         """Write one file."""
         if self._remote:
             self._reach(lambda fs, at: fs.pipe_file(f"{at}/{path}", bytes(data)))
         else:
-            target, parts = self._folder / path, self._folder / _PARTS
+            target, parts = self._place(path), self._folder / _PARTS
             for folder in (target.parent, parts):
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
@@ -69,19 +87,20 @@ class Store:
         """The contents of a file; None where there is none."""
         if self._remote:
             return self._reach(lambda fs, at: fs.cat_file(f"{at}/{path}") if fs.exists(f"{at}/{path}") else None)
+        place = self._place(path)
         try:
-            return (self._folder / path).read_bytes()
+            return place.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise InputError(f"{self._folder / path}: cannot be read ({error.strerror})") from None
+            raise InputError(f"{place}: cannot be read ({error.strerror})") from None
 
     def open(self, path: str) -> BinaryIO:
         """A file to read parts of."""
         try:
             if self._remote:
                 return cast("BinaryIO", self._reach(lambda fs, at: fs.open(f"{at}/{path}", "rb")))
-            return (self._folder / path).open("rb")
+            return self._place(path).open("rb")
         except OSError as error:
             raise InputError(f"{self.root}/{path}: cannot be read ({error.strerror})") from None
 
@@ -108,7 +127,7 @@ class Store:
         if self._remote:
             self._reach(lambda fs, at: fs.rm_file(f"{at}/{path}") if fs.exists(f"{at}/{path}") else None)
         else:
-            (self._folder / path).unlink(missing_ok=True)
+            self._place(path).unlink(missing_ok=True)
 
     def clear_parts(self) -> None:
         """Remove what killed writers left; what is being written stays."""

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tussock.quantities import Fraction, NotNegative, Positive
+from tussock.quantities import Fraction, NotNegative, TargetDistance
 from tussock.settings import Settings
 
 __all__ = ["Noise", "StatedAt"]
@@ -24,7 +24,7 @@ class StatedAt(Settings):
     """The target that a sheet states its noise for."""
 
     reflectivity: Annotated[float, Field(gt=0.0, le=1.0)] = 0.8
-    distance_m: Positive
+    distance_m: TargetDistance
 
 
 class Noise(Settings):

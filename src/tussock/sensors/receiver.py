@@ -7,18 +7,22 @@ Goodin et al. have it (`tussock.signal.returns`); the papers' experiments use it
 
 from __future__ import annotations
 
+import math
 import re
+from statistics import NormalDist
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tussock.quantities import Fraction, NotNegative, Pair, Positive
+from tussock.quantities import Fraction, NotNegative, Pair, Positive, TargetDistance
 from tussock.return_modes import Mode
 from tussock.settings import Settings
 
 __all__ = ["DetectionLimit", "Detects", "Receiver"]
 
 _OF_HITS = ("strongest", "last", "first", "strongest+last", "all")
+_EXPONENTS = (0.1, 10.0)
+"""of the distance, by which a signal may fall: 2 as 1/r²"""
 _SHEET = re.compile(r"\s*([\d.]+)\s*%\s*at\s*([\d.]+)\s*m(?:\s+with\s+probability\s+([\d.]+))?\s*")
 
 
@@ -26,7 +30,7 @@ class Detects(Settings):
     """A wall that the sensor's sheet says it sees, and how surely: ``10 % at 80 m with probability 0.9``."""
 
     reflectivity: Annotated[float, Field(gt=0.0, le=1.0)] = 0.1
-    distance_m: Positive
+    distance_m: TargetDistance
     probability: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.9
 
     @model_validator(mode="before")
@@ -137,11 +141,20 @@ class Receiver(Settings):
         return self
 
     def _check_detects(self) -> None:
+        if any(self.threshold_snr + NormalDist().inv_cdf(one.probability) <= 0 for one in self.detects):
+            raise ValueError("detects: what is seen so seldom is noise alone; give a probability nearer to 1")
         if len(self.detects) < 2:
             return
         near, far = self.detects
         if near.distance_m >= far.distance_m or near.reflectivity >= far.reflectivity:
             raise ValueError("detects: the second target must be further away and brighter than the first")
+        # As `tussock.signal.signal_to_noise.sensitivity` has it.
+        seen, dim = (self.threshold_snr + NormalDist().inv_cdf(one.probability) for one in self.detects)
+        drop = math.log((far.reflectivity / dim) / (near.reflectivity / seen))
+        if not _EXPONENTS[0] <= drop / math.log(far.distance_m / near.distance_m) <= _EXPONENTS[1]:
+            raise ValueError(
+                "detects: from one target to the other the signal must fall as 1/r to the power of 0.1 to 10"
+            )
 
     @property
     def returns(self) -> int:

@@ -11,6 +11,7 @@ from tussock.errors import InputError
 from tussock.files.formats import FORMATS
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
+from tussock.reach import refuse_special
 from tussock.scene.primitives import plane
 from tussock.scene.scene import Scene
 from tussock.scene.surfaces import SURFACES
@@ -42,6 +43,7 @@ class Opened(NamedTuple):
 def open_path(name: str, say: Callable[[str], None]) -> Opened:
     """A ready scene by its name, or a file or folder; what it lacks is told to ``say``."""
     path = Path(name)
+    refuse_special(path)
     suffix = path.suffix.lower()
     if name not in scene_names() and not path.exists() and suffix:
         raise InputError(f"{path}: no such file or folder")

@@ -107,7 +107,7 @@ def chosen_isa(asked: str | None = None) -> str:
 
 
 def chosen_edges(asked: str | None = None) -> str:
-    """Whose word holds within rounding of an edge: as ``asked``, as TUSSOCK_EDGES says, or ``embree``'s (`tussock.trace.edges`)."""
+    """Whose word holds within rounding of an edge: as ``asked``, as TUSSOCK_EDGES says, or ``embree``'s (`tussock.trace.rounding.edges`)."""
     field, name = (
         ("edges", asked) if asked is not None else ("TUSSOCK_EDGES", os.environ.get("TUSSOCK_EDGES") or "embree")
     )

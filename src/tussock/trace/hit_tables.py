@@ -34,7 +34,7 @@ class HitTables(NamedTuple):
     triangles: Triangles
     """where the triangles of geometries are"""
     neighbours: NDArray[np.uint64]
-    """addresses of what is beyond their edges (`tussock.trace.neighbours.beyond_edges`), 0 where that is not known; none where
+    """addresses of what is beyond their edges (`tussock.trace.rounding.neighbours.beyond_edges`), 0 where that is not known; none where
     Embree's word holds at edges"""
     primitives: NDArray[np.uint16]
     """material of every triangle of the geometries that have several"""

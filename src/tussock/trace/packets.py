@@ -14,20 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, from_library, inline_kernel, int32_at, kernel
-from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, QUERY_CONTEXT, RAYS_AT, RAYS_END
-from tussock.trace.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
+from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, NOTING, QUERY_CONTEXT, RAYS_AT
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.neighbours import BORDER, LEFT_ALONE
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
+from tussock.trace.rounding.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
+from tussock.trace.rounding.neighbours import BORDER, LEFT_ALONE
+from tussock.trace.rounding.ties import (
+    TIES_END,
+    begin_notes,
+    comes_first,
+    note_at,
+    noted_of,
+    notes_in,
+    strike_taken,
+    take,
+)
 from tussock.trace.triangles import Corners, corners_of, fetch_corners, meet_triangle
 from tussock.trace.wind.sway import KNOWN, swayed
 
 __all__ = [
     "LANES", "MET", "NOTHING", "PASSED", "Packet", "band_at", "beyond_edge", "distance_at", "empty_lane", "forget_hit", "hit_at",
-    "intersect", "is_hit", "is_near_edge", "keep_ends", "let_cut_out", "load_ray", "name_triangle", "new_packet", "occluded",
-    "ray_at", "resolve", "say_close", "set_hit", "set_near", "was_stopped",
+    "intersect", "is_hit", "is_near_edge", "keep_ends", "let_cut_out", "load_ray", "name_triangle", "new_packet", "note_ties",
+    "noted", "occluded", "ray_at", "resolve", "say_close", "set_hit", "set_near", "stop_noting", "strike_off", "take_nearest",
+    "was_stopped",
 ]  # fmt: skip
 
 LANES = 16
@@ -38,7 +49,7 @@ _AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _REACH, _EDGE, _END, _KNOWN 
 """rows of `Packet.corners`"""
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
 _COHERENT = np.uint32(1 << 16)  # RTC_RAY_QUERY_FLAG_COHERENT
-QUERY_WORDS = (QUERY_CONTEXT + RAYS_END) // 4
+QUERY_WORDS = (QUERY_CONTEXT + TIES_END) // 4
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 MET, PASSED = -1, -2
@@ -65,8 +76,8 @@ class Packet(NamedTuple):
     a copy, −1 for one that bends; 1 where the ray passes near an edge; the far end of the ray; then the tips of plants that
     were asked for last (`tussock.trace.wind.sway.swayed`), shape (232,)"""
     query: NDArray[np.uint32]
-    """what Embree hands on to callbacks, and room for them (`tussock.trace.wind.sway_geometry`, `tussock.trace.cut_outs.filter`),
-    shape (624,)"""
+    """what Embree hands on to callbacks, and room for them (`tussock.trace.wind.sway_geometry`, `tussock.trace.cut_outs.filter`,
+    `tussock.trace.rounding.ties`), shape (1328,)"""
 
 
 @kernel
@@ -241,6 +252,61 @@ def _hand_over(tables: HitTables, packet: Packet) -> None:
 
 
 @inline_kernel
+def note_ties(tables: HitTables, packet: Packet) -> None:
+    """Before a packet is traced: have all triangles noted that Embree comes upon (`tussock.trace.rounding.ties`), until `stop_noting`."""
+    if tables.known[CUT_OUTS] != 0:
+        _hand_over(tables, packet)
+    _put_address(packet.query, 4, tables.known[NOTING])
+    _put_address(packet.query, (QUERY_CONTEXT + KNOWN_AT) // 4, tables.known.ctypes.data)
+    packet.query[_HANDED] = np.uint32(1)
+    rays, notes = packet.numbers, notes_in(packet.query)
+    for l in range(LANES):
+        if packet.masks[l] != 0:  # of idle lanes the notes are kept
+            begin_notes(notes, l, abs(rays[_ORG_X + l]) + abs(rays[_ORG_Y + l]) + abs(rays[_ORG_Z + l]))
+
+
+@inline_kernel
+def stop_noting(packet: Packet) -> None:
+    """Let Embree ask no filter any more."""
+    packet.query[_HANDED] = np.uint32(0)
+    _put_address(packet.query, 4, 0)
+
+
+@inline_kernel
+def noted(packet: Packet, l: int) -> Whole:
+    """How many triangles were noted for lane ``l``."""
+    return noted_of(notes_in(packet.query), l)
+
+
+@inline_kernel
+def strike_off(packet: Packet, l: int) -> None:
+    """Of what was noted for lane ``l``, what was taken last is not met."""
+    strike_taken(notes_in(packet.query), l)
+
+
+@inline_kernel
+def take_nearest(tables: HitTables, packet: Packet, l: int) -> bool:
+    """Let lane ``l`` have met the nearest of the triangles that were noted, by our own arithmetic; False where none is left."""
+    notes, ray, bits = notes_in(packet.query), _exact_ray(packet.numbers, l), packet.bits
+    nearest, taken = np.inf, np.int64(-1)
+    for slot in range(noted(packet, l)):
+        one = note_at(notes, slot, l)
+        if one.primitive == NOTHING:
+            continue
+        copied = one.instance != NOTHING
+        at = corners_of(tables.triangles, one.instance if copied else one.geometry, one.primitive)
+        if copied:
+            at = _in_world(tables, packet, l, one.instance, one.copy, at)
+        distance = meet_triangle(ray, at).distance
+        if distance < nearest or (distance == nearest and comes_first(notes, slot, taken, l)):
+            nearest, taken = distance, np.int64(slot)
+    if taken < 0:
+        return False
+    bits[_GEOM + l], bits[_PRIM + l], bits[_INST + l], bits[_INST_PRIM + l] = take(notes, taken, l)
+    return True
+
+
+@inline_kernel
 def resolve(tables: HitTables, packet: Packet) -> bool:
     """Turn Embree's numbers into ours, in every lane in use: geometry, copy, material, and where the ray met it.
 
@@ -400,7 +466,13 @@ def _triangle_beyond(tables: HitTables, packet: Packet, l: int, other: Whole) ->
     at = corners_of(tables.triangles, bits[_GEOM + l], np.uint32(other // 3))
     if bits[_INST + l] == NOTHING:
         return at
-    turn = transform_of(tables.placed, bits[_GEOM + l], bits[_INST_PRIM + l], packet.numbers[_TIME + l])
+    return _in_world(tables, packet, l, bits[_GEOM + l], bits[_INST_PRIM + l], at)
+
+
+@inline_kernel
+def _in_world(tables: HitTables, packet: Packet, l: int, geometry: Whole, copy: Whole, at: Corners) -> Corners:
+    """A triangle of a copy, at the time of lane ``l``."""
+    turn = transform_of(tables.placed, geometry, copy, packet.numbers[_TIME + l])
     ax, ay, az = apply_transform(turn, at.ax, at.ay, at.az)
     bx, by, bz = apply_transform(turn, at.bx, at.by, at.bz)
     cx, cy, cz = apply_transform(turn, at.cx, at.cy, at.cz)

@@ -28,11 +28,16 @@ from tussock.trace.packets import (
     keep_ends,
     let_cut_out,
     name_triangle,
+    note_ties,
+    noted,
     occluded,
     ray_at,
     resolve,
     set_hit,
     set_near,
+    stop_noting,
+    strike_off,
+    take_nearest,
 )
 from tussock.trace.placed_volumes import VolumeTables, VolumeWalk, end_in_copies
 from tussock.trace.ray import Hit, Ray
@@ -80,14 +85,32 @@ def trace_surfaces(around: Surroundings, packet: Packet) -> None:
     """The nearest surface of every lane in use, resolved: see `hit_at`."""
     if len(around.tables.neighbours) > 0:
         keep_ends(packet)
-    find_surfaces(around, packet)
+        _find_in_order(around, packet)
+    else:
+        find_surfaces(around, packet)
     if resolve(around.tables, packet):
         _settle_edges(around, packet)
 
 
 @apart_kernel
+def _find_in_order(around: Surroundings, packet: Packet) -> None:
+    """As `find_surfaces`; which of several that are about as far is the nearest our own arithmetic says (`tussock.trace.rounding.ties`)."""
+    if around.moment != 0:
+        find_surfaces(around, packet)
+        return
+    note_ties(around.tables, packet)
+    intersect(around.standing, packet, 0)
+    if around.moving != 0:
+        intersect(around.moving, packet, 0)
+    stop_noting(packet)
+    for l in range(LANES):
+        if packet.masks[l] != 0 and noted(packet, l) > 1:
+            take_nearest(around.tables, packet, l)
+
+
+@apart_kernel
 def _settle_edges(around: Surroundings, packet: Packet) -> None:
-    """Where rays pass near an edge of what they met, let them meet what our own arithmetic says (`tussock.trace.edges`)."""
+    """Where rays pass near an edge of what they met, let them meet what our own arithmetic says (`tussock.trace.rounding.edges`)."""
     used = 0
     for l in range(LANES):
         used |= int(packet.masks[l] != 0) << l
@@ -109,13 +132,15 @@ def _settle_lane(around: Surroundings, packet: Packet, l: int) -> None:
         if word == MET:
             break
         if word == PASSED:
-            # Embree may find the same triangle again where it is seen from the side: each time the ray begins further on.
-            hit = hit_at(packet, l)
-            step = 2.0 * step if hit.primitive == last else 4.0 * band_at(packet, l)
-            last = hit.primitive
-            set_near(packet, l, max(hit.distance, ray_at(packet, l).near) + step)
-            forget_hit(packet, l)
-            find_surfaces(around, packet)
+            strike_off(packet, l)
+            if not take_nearest(around.tables, packet, l):
+                # Embree may find the same triangle again where it is seen from the side: each time the ray begins further on.
+                hit = hit_at(packet, l)
+                step = 2.0 * step if hit.primitive == last else 4.0 * band_at(packet, l)
+                last = hit.primitive
+                set_near(packet, l, max(hit.distance, ray_at(packet, l).near) + step)
+                forget_hit(packet, l)
+                _find_in_order(around, packet)
         else:
             name_triangle(packet, l, word)
         if not resolve(around.tables, packet):

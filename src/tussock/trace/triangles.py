@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from tussock.errors import TraceError
 from tussock.kernels import Real, Whole, fetch, float32_at, inline_kernel, uint32_at
-from tussock.trace.neighbours import BORDER, beyond_edges
 from tussock.trace.ray import Ray
+from tussock.trace.rounding.neighbours import BORDER, beyond_edges
 
 __all__ = ["Corners", "KeptTriangles", "Meeting", "Triangles", "corners_of", "fetch_corners", "meet_triangle"]
 
@@ -54,7 +54,7 @@ class KeptTriangles:
         """Keep the triangles of a shape, unless they are there already; ``tight``: no ray slips between them.
 
         Between triangles that are not tight one set of instructions lets a ray through and another does not: there each of
-        them has borders all round, and ends before them (`tussock.trace.edges`).
+        them has borders all round, and ends before them (`tussock.trace.rounding.edges`).
         """
         if key in self._shapes:
             return

@@ -24,6 +24,7 @@ from tussock.air.kinds import AIR_LABELS
 from tussock.air.weather import Weather, WeatherNow
 from tussock.arrays import FloatArray
 from tussock.errors import InputError, nearest
+from tussock.kernels import callback_address
 from tussock.scene.instances import Instances
 from tussock.scene.labels import label_id
 from tussock.scene.mesh import Mesh
@@ -39,6 +40,7 @@ from tussock.trace.hit_tables import FILM, GLOSS, LEAF, MIRROR, RETRO, SPECULAR,
 from tussock.trace.material_numbers import MaterialNumbers
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_volumes import place_volumes
+from tussock.trace.rounding.ties import note_what_is_met
 from tussock.trace.surroundings import Surroundings
 from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, standing_transforms, time_steps
 from tussock.trace.triangles import KeptTriangles
@@ -357,7 +359,7 @@ class World(Shown):
     def _baked(self, thing: SceneObject) -> Geometry:
         self._kept.keep(-thing.id, *self.baked_mesh(thing), tight=self._tight)
         geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
-        geometry.asking(self._cut_outs.of(thing.mesh))
+        geometry.asking(self._cut_outs.of(thing.mesh) or self.device.edges == "own")
         return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
@@ -400,7 +402,8 @@ class World(Shown):
             vertices = shared_vertices(mesh)
             self._kept.keep(id(mesh), vertices, mesh.triangles, tight=tight)
             geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
-            shape.attach(geometry.asking(self._cut_outs.of(mesh)).mask(SEEN_BY_ALL).commit(), 0)
+            geometry.asking(self._cut_outs.of(mesh) or self.device.edges == "own")
+            shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]
 
@@ -449,7 +452,8 @@ class World(Shown):
             known=known_to_filters(
                 Filtered(
                     triangles, placed, self._sway.first, uv, materials, self._numbers.primitives, self._cut_outs.rows
-                )
+                ),
+                callback_address(note_what_is_met) if self.device.edges == "own" else 0,
             ),
         )
 

@@ -25,6 +25,7 @@ __all__ = ["ReplayReport", "replay"]
 
 _BATCH = 500  # datagrams handed on at a time
 _LONGEST_PAUSE = 600.0  # [s] in which nothing is sent
+_LONG_PAUSE = 10.0  # [s] that are worth a word
 _LEAD = 0.02  # [s] before the first is sent
 
 
@@ -59,7 +60,7 @@ def replay(
     for note in chosen.losses.notes(Path(path)):
         say(note)
     moments = (chosen.time_ns - chosen.time_ns[0]) / 1e9
-    _check_pauses(Path(path), moments, speed)
+    _check_pauses(Path(path), moments, speed, say)
     length = float(moments[-1] + moments[-1] / max(len(moments) - 1, 1))
     pacer = Pacer()
     start = time.monotonic() + _LEAD
@@ -79,9 +80,11 @@ def replay(
     return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness, pacer.lost)
 
 
-def _check_pauses(path: Path, moments: np.ndarray, speed: float) -> None:
-    """Refuse to wait for hours without a word: a damaged time reads as a date many years away."""
+def _check_pauses(path: Path, moments: np.ndarray, speed: float, say: Callable[[str], None]) -> None:
+    """Refuse to wait for hours: a damaged time reads as a date many years away. Shorter pauses are not waited for without a word."""
     pauses = np.diff(moments)
+    for at in np.flatnonzero((pauses > _LONG_PAUSE * speed) & (pauses <= _LONGEST_PAUSE * speed))[:3]:
+        say(f"{path}: nothing is sent for {pauses[at] / speed:,.0f} s before packet {at + 2}: so it was recorded")
     if len(pauses) and pauses.max() / speed > _LONGEST_PAUSE:
         at = int(np.argmax(pauses))
         faster = float(pauses[at]) / _LONGEST_PAUSE

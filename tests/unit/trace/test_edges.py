@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tussock.trace.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
 from tussock.trace.ray import Ray
+from tussock.trace.rounding.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
 from tussock.trace.triangles import Corners
 
 numbers = st.floats(-5, 5, allow_nan=False, width=32)

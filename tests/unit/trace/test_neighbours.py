@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tussock.scene.mesh import Mesh
 from tussock.scene.primitives import box, ground, plane, sphere
-from tussock.trace import neighbours
-from tussock.trace.neighbours import BORDER, LEFT_ALONE, beyond_edges
+from tussock.trace.rounding import neighbours
+from tussock.trace.rounding.neighbours import BORDER, LEFT_ALONE, beyond_edges
 
 _corner = st.integers(0, 7)
 

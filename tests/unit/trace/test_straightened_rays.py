@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tussock.trace import sway_geometry as geometry
-from tussock.trace.sway import BASE, GAINS, HEIGHT, Tip, straight
+from tussock.trace.wind.sway import BASE, GAINS, HEIGHT, Tip, straight
 
 f = np.float32
 LANES, ROOM, GIVEN = 16, geometry._ROOM, geometry._FAR + 16

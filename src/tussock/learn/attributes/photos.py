@@ -21,6 +21,7 @@ from pydantic import Field
 from tussock.cameras.camera import Camera, load_camera
 from tussock.errors import InputError
 from tussock.poses import Pose
+from tussock.reach import refuse_special
 from tussock.scene.pictures import open_picture
 from tussock.settings import Settings, read_toml
 
@@ -73,7 +74,8 @@ def load_photos(path: Path | str) -> list[Photo]:
     path = Path(path)
     found = []
     for entry in _PhotosFile.parse(read_toml(path), str(path)).photos:
-        file = path.parent / entry.image
+        file, camera = path.parent / entry.image, path.parent / entry.camera
+        refuse_special(camera)
         if not file.is_file():
             raise InputError("no such photograph", source=file)
         try:
@@ -82,7 +84,7 @@ def load_photos(path: Path | str) -> list[Photo]:
             raise error.within(file) from None
         pose = Pose.parse(",".join(map(repr, entry.pose)))
         try:
-            found.append(Photo(rgb, load_camera(path.parent / entry.camera), pose))
+            found.append(Photo(rgb, load_camera(camera), pose))
         except InputError as error:
             raise error.within(file) from None
     return found

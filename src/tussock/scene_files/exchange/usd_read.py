@@ -10,7 +10,6 @@ shapes, sizes and the copies of an instancer are as at the start, which is said 
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from tussock.scene.labels import LABELS
 from tussock.scene.mesh import Mesh
 from tussock.scene.scene import Scene
 from tussock.scene_files.exchange.told import KEY, add_object, exact_places, warn
+from tussock.scene_files.exchange.usd_crate import check_crate
 from tussock.scene_files.exchange.usd_motion import Motions
 from tussock.scene_files.exchange.usd_shapes import SHAPES, Shapes
 
@@ -37,10 +37,6 @@ _MOST = 20_000_000
 
 Matrices = NDArray[np.float64]
 """transforms that act on rows, as USD's do, shape (n, 4, 4)"""
-
-
-_SECTIONS = 100  # a crate has six
-_SWELL = 1020  # entries a byte: four to a byte before they are compressed, 255 times at most
 
 
 class _Found(NamedTuple):
@@ -64,7 +60,7 @@ def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str
     if not path.is_file():
         refuse_special(path)
         raise InputError("no such scene file", source=path)
-    _check_crate(path)
+    check_crate(path)
     quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()  # what goes wrong is said here, in one line
     try:
         scene = _Reader(pxr, path, reach or Reach.of(path)).scene(say)
@@ -77,37 +73,6 @@ def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str
         quiet.TakeUncoalescedDiagnostics()
         del quiet
     return scene
-
-
-def _check_crate(path: Path) -> None:
-    """Refuse a binary file (a crate) whose table of contents, or a count in it, is out of proportion to its size.
-
-    The library takes memory for what it reads there before it looks at more. A crate begins with ``PXR-USDC``, eight bytes
-    of version and the place of its table: how many sections, and for each its name (16 bytes), place and size; and a
-    section begins with the number of its entries.
-    """
-    with path.open("rb") as file:
-        head = file.read(24)
-        if head[:8] != b"PXR-USDC":
-            return
-        end = path.stat().st_size
-
-        def numbers(at: int, form: str) -> tuple[Any, ...]:
-            if not 0 <= at <= end:
-                raise ValueError
-            file.seek(at)
-            return struct.unpack(form, file.read(struct.calcsize(form)))
-
-        try:
-            (table,) = struct.unpack("<16xq", head)
-            (count,) = numbers(table, "<Q")
-            sections = [numbers(table + 8 + 32 * k, "<16xqq") for k in range(count if count < _SECTIONS else 0)]
-            entries = [numbers(place, "<Q")[0] for place, _ in sections]
-            wrong = any(size < 0 or place + size > end for place, size in sections)
-        except (ValueError, struct.error):
-            wrong, sections, entries = True, [], []
-    if wrong or not sections or any(n > _SWELL * size for n, (_, size) in zip(entries, sections, strict=True)):
-        raise InputError("is no USD file that can be read (its table of contents is damaged)", source=path)
 
 
 def _why(error: Exception) -> str:

@@ -84,6 +84,8 @@ class FilesPanel:
         plain = Path(name).name
         if not plain or plain in (".", ".."):
             raise InputError.of("file", "must have a name", name)
+        if "\0" in plain:
+            raise InputError.of("file name", "must not hold the character NUL", name)
         if self._folder is None:
             self._folder = TemporaryFolder()
         path = self._folder.path / plain

@@ -38,17 +38,19 @@ from tussock.trace.placed_copies import apply_transform, transform_of
 from tussock.trace.ray import Ray
 from tussock.trace.triangles import Corners, Meeting, Triangles, corners_of, meet_triangle
 
-__all__ = ["CUT_OUTS", "FILTER", "KNOWN_AT", "QUERY_CONTEXT", "RAYS_AT", "RAYS_END", "Filtered", "known_to_filters"]
+__all__ = [
+    "CUT_OUTS", "FILTER", "KNOWN_AT", "NOTING", "QUERY_CONTEXT", "RAYS_AT", "RAYS_END", "Filtered", "known_to_filters", "strike_out",
+]  # fmt: skip
 
 QUERY_CONTEXT = 48
 """bytes into `Packet.query` where the context of a query begins; eight bytes on, what a frame hands to callbacks"""
 KNOWN_AT, RAYS_AT, RAYS_END = 1936, 2000, 2448
 """bytes into the context"""
 (
-    FILTER, CUT_OUTS, _VERTICES, _INDICES, _CORNERS, _FIRST, _STEPS, _COPIES, _STANDING, _MOVING, _SWAY, _UV, _MATERIALS,
+    FILTER, CUT_OUTS, NOTING, _VERTICES, _INDICES, _CORNERS, _FIRST, _STEPS, _COPIES, _STANDING, _MOVING, _SWAY, _UV, _MATERIALS,
     _PRIMITIVES, _WORDS,
-) = range(15)  # fmt: skip
-"""words of `HitTables.known`: where the filter is, and the tables that it reads"""
+) = range(16)  # fmt: skip
+"""words of `HitTables.known`: where the filter is, and the tables that it reads; where that of `tussock.trace.rounding.ties` is"""
 _LANES = 16
 _MANY = 1 << 40  # how long tables are is not asked
 _NO_INSTANCE = np.uint32(0xFFFFFFFF)
@@ -67,9 +69,10 @@ class Filtered(NamedTuple):
     """`tussock.trace.cut_outs.opacity.CutOuts.rows`; of length 0 where nothing is cut out"""
 
 
-def known_to_filters(tables: Filtered) -> NDArray[np.uint64]:
-    """`HitTables.known`: addresses, which hold for as long as the arrays live."""
+def known_to_filters(tables: Filtered, noting: int = 0) -> NDArray[np.uint64]:
+    """`HitTables.known`: addresses, which hold for as long as the arrays live; ``noting``: that of the filter of ties, if any."""
     known = np.zeros(_WORDS, np.uint64)
+    known[NOTING] = noting
     if len(tables.cut_outs):
         known[FILTER], known[CUT_OUTS] = callback_address(_keep_what_is_there), tables.cut_outs.ctypes.data
     read = (
@@ -96,6 +99,12 @@ class _Named(NamedTuple):
 
 
 def _keep_what_is_there(arguments: Any) -> None:
+    """The filter of a query."""
+    strike_out(arguments)
+
+
+@inline_kernel
+def strike_out(arguments: Any) -> None:
     """Strike out the lanes whose ray meets what is cut out."""
     context, rays, hits = uint64_at(arguments, 2), uint64_at(arguments, 3), uint64_at(arguments, 4)
     count = np.int64(uint32_at(arguments, 10))

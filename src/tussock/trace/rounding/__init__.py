@@ -1,0 +1,1 @@
+"""Where rounding would decide what a ray meets: right at edges, and where surfaces cross."""
