@@ -152,7 +152,7 @@ class _Reader:
             )
         try:
             numbers = tuple(float(value) for value in values)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._wrong(field, "must be a list of numbers", values) from None
         if not numbers or not np.isfinite(numbers).all() or max(map(abs, numbers)) > 90:
             raise self._wrong(field, "must be angles within 90 degrees", numbers)
@@ -163,7 +163,7 @@ class _Reader:
     def _mode(self) -> tuple[int, float]:
         mode = str(self._flat.get("lidar_mode", ""))
         columns, _, rate = mode.partition("x")
-        if not (columns.isdigit() and rate.isdigit() and int(columns) and int(rate)):
+        if not (_is_number(columns) and _is_number(rate) and int(columns) and int(rate)):
             raise self._wrong("lidar_mode", "must be COLUMNSxRATE, as 1024x10", mode)
         told = self._whole("columns_per_frame", int(columns))
         if told != int(columns):
@@ -203,7 +203,7 @@ class _Reader:
 
     def _serial(self) -> int:
         text = str(self._flat.get("prod_sn", "")).strip()
-        return int(text) if text.isdigit() else 0
+        return int(text) if _is_number(text) else 0
 
     def _header(self) -> str:
         told = str(self._flat.get("header_type", "STANDARD"))
@@ -251,3 +251,8 @@ def unit_table(unit: OusterUnit) -> dict[str, Any]:
         },
         "sources": {"pattern": "The metadata of the unit."},
     }
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a whole number of a usual length: Python refuses more than 4300 digits, and takes other scripts'."""
+    return text.isascii() and text.isdigit() and len(text) <= 18
