@@ -81,18 +81,21 @@ def far_away() -> Numbers:
 
 
 def foretold() -> Numbers:
-    volumes, other = fit_volumes(leaves(), voxel=0.5, regions=True, threads=1), leaves(seed=2)
+    volumes, other = fit_volumes(leaves(), voxel=0.5, regions=True, threads=1), leaves(seed=2, count=60)
     box = [3.0, -3.0, -3.0, 8.0, 3.0, 3.0]
-    ellipsoids = fit_volumes(leaves(), voxel=0.7, method="growing", threads=1)
-    tried: list[float] = []
-    chosen = choose_voxel(leaves(count=60), threads=1, tried=lambda *one: tried.extend(one))
+    ellipsoids = fit_volumes(leaves(count=60), voxel=0.7, method="two-means", threads=1)
     return {
         "likelihood": [
             log_likelihood(volumes, other, threads=1), log_likelihood(volumes, other, box=box, threads=1),
             log_likelihood(ellipsoids, other, threads=1),
         ],
-        "tried": tried, "chosen": [chosen],
     }  # fmt: skip
+
+
+def chosen_size() -> Numbers:
+    tried: list[float] = []
+    chosen = choose_voxel(leaves(count=30), threads=1, tried=lambda *one: tried.extend(one))
+    return {"tried": tried, "chosen": [chosen]}
 
 
 def scored() -> Numbers:
@@ -146,6 +149,7 @@ CASES: dict[str, Callable[[], Numbers]] = {
     "growing": learned(voxel=0.7, method="growing"),
     "far away": far_away,
     "foretold": foretold,
+    "chosen": chosen_size,
     "scored": scored,
     "in halves": in_halves,
     "placed": placed,
