@@ -20,8 +20,8 @@ import numpy as np
 from tussock.drive.autonomy.estimate import Estimate, Estimator
 from tussock.drive.autonomy.following import DriveCommand
 from tussock.drive.autonomy.stack import Thought
-from tussock.drive.nmea import gga, rmc
 from tussock.drive.sensing.gps import Gps
+from tussock.drive.sensing.nmea import gga, rmc
 from tussock.drive.sensing.readings import GpsFixes, Readings
 from tussock.errors import InputError
 from tussock.frames.frame import Frame

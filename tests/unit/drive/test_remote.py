@@ -10,8 +10,8 @@ import pytest
 from small_drives import VEHICLE, eye, stage
 
 from tussock.drive.loop import drive_to
-from tussock.drive.nmea import gga, rmc
 from tussock.drive.remote import STATE, AlsoSent, RemoteDriver
+from tussock.drive.sensing.nmea import gga, rmc
 from tussock.drive.settings import DriveSettings
 from tussock.errors import InputError
 from tussock.wire.addresses import Endpoint

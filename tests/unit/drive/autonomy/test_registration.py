@@ -78,3 +78,11 @@ def test_a_frame_without_returns_has_no_points():
     frame, estimate, _ = driven_scan((0, 0), 0, 0, Pose.at(z=2.0))
     none = frame.select(np.zeros(len(frame), bool))
     assert register(none, Estimate(*estimate), Pose.at(z=2.0)).shape == (0, 3)
+
+
+def test_points_of_a_national_grid_lie_where_those_near_zero_do():
+    mount = Pose.at(z=2.0)
+    frame, estimate, _ = driven_scan((0, 0), 2, 0.5, mount)
+    near = register(frame, estimate, mount)
+    far = register(frame, estimate._replace(x=estimate.x + 500_000.0, y=estimate.y + 4_500_000.0), mount)
+    np.testing.assert_allclose(far - (500_000.0, 4_500_000.0, 0.0), near, atol=1e-6)
