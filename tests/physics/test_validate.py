@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from functools import cache
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 from tussock.cli.app import app
 from tussock.errors import InputError
-from tussock.validate.experiment import Criterion, Trial, experiment_names, load_experiment
+from tussock.validate.experiment import Criterion, Outcome, Trial, experiment_names, load_experiment
 from tussock.validate.experiments import grass_law
 from tussock.validate.experiments.reproducibility import differences
 from tussock.validate.experiments.shrub import peaks
@@ -67,6 +68,17 @@ def test_criteria_fail_without_the_effect(name: str, effect: str) -> None:
     if result.outcome is None:
         pytest.skip(result.skipped)
     assert not all(c.passed for c in result.outcome.criteria if not c.machine)
+
+
+@pytest.mark.parametrize("measured", [math.inf, -math.inf, math.nan])
+def test_what_is_not_there_is_reported(measured: float) -> None:
+    """Without fog there is no false peak: the report says so, and its criterion does not hold."""
+    criterion = Criterion("place of the false peak", measured, "%", least=-1.0, most=2.0)
+    assert not criterion.passed
+    result = Result(load_experiment("weather"), QUICK, Outcome((criterion,)))
+    assert criterion.name in as_html([result])
+    assert criterion.name in as_markdown([result])
+    json.dumps(as_json([result]), allow_nan=False)
 
 
 def test_enough_effects_are_switched_off() -> None:

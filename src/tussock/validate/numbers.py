@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ def number(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
+        if math.isinf(value):  # what was to be measured is not there
+            return "∞" if value > 0 else "−∞"
         if value == int(value) and abs(value) < 1e15:
             return f"{int(value):,}"
         if abs(value) >= 1000:
