@@ -26,7 +26,7 @@ sums of absolute coordinates; |o| and |b| for copies alone, as shapes that are p
 Of 16 million rays, those that differed passed within 0.7 of that sum with k = 1 and lengths in place of sums of coordinates, which
 are half as long again; so k = 1: 1 µm at 20 m, and 3 µm for copies.
 
-Where two surfaces cross, which one is in front is Embree's word; and where the wind bends plants, all is.
+Where two surfaces cross, which one is in front is said by `tussock.trace.rounding.ties`; where the wind bends plants, all is Embree's word.
 """
 
 from __future__ import annotations
