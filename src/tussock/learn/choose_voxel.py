@@ -1,10 +1,10 @@
 """The size of voxels at which pulses that were held out are foretold best: larger voxels blur, smaller ones learn by heart.
 
-Four fifths of the pulses are learned with ever smaller voxels. Where the sensor stood still, the fifth that was held out is scored
-as scans are (`tussock.learn.scoring.held_out`). Of a sensor that moved it is every other stretch of the way that is learned
-(`tussock.learn.halves`), and those between, which look from elsewhere, are to be as likely as they can be, pulse by
-pulse (`tussock.learn.likelihood`). So it is for sizes by region, which are made to be seen from elsewhere, and for pulses
-without rings, of which all elevations would be one.
+Where the sensor stood still, four fifths of the pulses are learned with ever smaller voxels and the last fifth is held out. Of
+a sensor that moved it is every other stretch of the way that is learned, and those between, which look from elsewhere, are
+held out (`tussock.learn.halves`), in a part of the place that both have seen (`tussock.learn.windows`). What is held out is scored
+as scans are (`tussock.learn.scoring.held_out`). Of pulses without rings all elevations would be one: they are to be as likely as
+they can be, pulse by pulse (`tussock.learn.likelihood`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
-from tussock.learn.halves import APART, Halves
+from tussock.learn.halves import Halves, moved
 from tussock.learn.likelihood import log_likelihood
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.scoring.held_out import HeldOutScore
-from tussock.learn.windows import in_windows
+from tussock.learn.windows import in_strip, in_windows
 from tussock.randomness import Purpose
 from tussock.sampler import Sampler
 
 __all__ = ["choose_voxel"]
 
-_ENOUGH = 300_000  # pulses that settle the choice
+_ENOUGH = 300_000  # pulses that settle the choice from one place
+_ENOUGH_RETURNS = 100_000  # of a part of the place, from several
 _HELD_OUT = 5  # one in so many
 _FEWEST = 8  # returns to learn from
 _SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
@@ -56,15 +57,19 @@ def choose_voxel(
     """
     box, threads = fitting.get("box"), fitting.get("threads")
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
-    pulses = in_windows(pulses, _ENOUGH)
-    moved = float(np.ptp(pulses.origins, axis=0).max()) >= APART
-    held = Halves().of(pulses) if moved else chance.integers(0, _HELD_OUT, len(pulses)) == 0
+    elsewhere = moved(pulses)
+    if elsewhere:
+        pulses, box = in_strip(pulses, _ENOUGH_RETURNS, box)
+        fitting = fitting | {"box": box}
+    else:
+        pulses = in_windows(pulses, _ENOUGH)
+    held = Halves().of(pulses) if elsewhere else chance.integers(0, _HELD_OUT, len(pulses)) == 0
     inside = pulses.hit if box is None else pulses.inside(box)
     if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:
         raise InputError.of("pulses", "are too few to choose a voxel size from", int(inside.sum()), "give the size")
     training, test = pulses.select(~held), pulses.select(held)
-    together = not moved and not fitting.get("regions") and bool(np.ptp(pulses.rings) > 0)
-    score = HeldOutScore(training, test, box=box, seed=seed, threads=threads) if together else None
+    with_rings = bool(np.ptp(pulses.rings) > 0)
+    score = HeldOutScore(training, test, box=box, seed=seed, threads=threads) if with_rings else None
 
     def foretold(size: float) -> float:
         volumes = fit_volumes(training, voxel=size, **fitting)

@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["APART", "Halves"]
+__all__ = ["APART", "Halves", "moved"]
 
 APART = 2.0
 """[m]"""
+
+
+def moved(pulses: MeasuredPulses) -> bool:
+    """Whether the sensor, or what was joined, was at places that far apart."""
+    return float(np.ptp(pulses.origins, axis=0).max(initial=0.0)) >= APART
 
 
 class Halves:

@@ -16,6 +16,7 @@ from tussock.errors import InputError
 from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.dead_lasers import dead_rings
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
+from tussock.learn.halves import moved
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.range_noise import constant_noise
 from tussock.scene.volumes import Volumes
@@ -43,7 +44,7 @@ def learn_volumes(
     """Volumes from pulses, in the pulses' own frame; ``voxel`` [m] is chosen by held-out pulses unless given.
 
     ``regions``: 4×4×4 voxels are learned as one where few pulses returned, so that size follows distance and density, and
-    what lies between the returns is filled.
+    what lies between the returns is filled; so it is where no ``voxel`` is given and the sensor moved, unless it is said otherwise.
 
     ``range_noise`` [m], the standard deviation of the sensor's ranges, is taken out of the volumes; if it is not given,
     that of the sensor is, where the pulses tell it. The other options are those of `tussock.learn.fit_volumes.fit_volumes`. What was chosen and left out is in ``meta``:
@@ -62,6 +63,9 @@ def learn_volumes(
     dead = dead_rings(pulses)
     used = pulses.select(~np.isin(pulses.rings, dead)) if len(dead) else pulses
     if voxel is None:
+        one_size = fitting.get("plain") or fitting.get("method", "voxels") != "voxels"
+        if fitting.get("regions") is None and not one_size and moved(used):
+            fitting["regions"] = True
         voxel = choose_voxel(used, **fitting)
     volumes = fit_volumes(used, voxel=voxel, **fitting)
     if volumes.meta["lone_returns"] == len(volumes):

@@ -1,16 +1,21 @@
-"""A part of many pulses that is as dense as the whole: some directions with all their pulses, not some pulses of all.
+"""A part of many pulses that is as dense as the whole: all pulses of some directions or of some places, not some pulses of all.
 
-A size that is chosen from every tenth pulse is one for a tenth of the pulses: too coarse. So whole windows of azimuth
-are taken, spread evenly around.
+A size that is chosen from every tenth pulse is one for a tenth of the pulses: too coarse. Where the sensor stood still, whole
+windows of azimuth are taken, spread evenly around. From several places windows look at different things each, so a
+strip of the place is taken, with all pulses that came as far: what is near the way and far from it is in a strip across the way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from tussock.learn.box import box_corners
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.through_box import through_box
 
-__all__ = ["in_windows"]
+__all__ = ["in_strip", "in_windows"]
 
 _WINDOWS = 24
 
@@ -22,3 +27,30 @@ def in_windows(pulses: MeasuredPulses, most: int) -> MeasuredPulses:
     place = np.mod(pulses.azimuths / (2 * np.pi) * _WINDOWS, 1.0)
     kept = place < np.quantile(place, most / len(pulses))
     return pulses.select(kept) if pulses.hit[kept].any() else pulses
+
+
+def in_strip(
+    pulses: MeasuredPulses, most: int, box: Sequence[float] | None = None
+) -> tuple[MeasuredPulses, list[float] | None]:
+    """A box across the way with about ``most`` returns, and the pulses that reached it; or all of them, in ``box``, where they are fewer.
+
+    The box is a strip of the given ``box``, in the middle of the returns in it.
+    """
+    given = None if box is None else list(box)
+    inside = pulses.hit if box is None else pulses.inside(box)
+    if inside.sum() <= most:
+        return pulses, given
+    points = pulses.points[inside]
+    corners = np.stack([points.min(0) - 1.0, points.max(0) + 1.0] if box is None else box_corners(box))
+    axis = int(np.argmax(np.ptp(pulses.origins[:, :2], axis=0)))
+    middle = np.median(points[:, axis])
+    half = np.quantile(np.abs(points[:, axis] - middle), most / len(points))
+    corners[0, axis] = max(corners[0, axis], middle - half)
+    corners[1, axis] = min(corners[1, axis], middle + half)
+    strip: list[float] = corners.ravel().tolist()
+    through = through_box(pulses, strip)
+    low, high = corners[:, axis]
+    start, end = through.origins[:, axis], through.points[:, axis]
+    with np.errstate(invalid="ignore"):
+        short = (np.maximum(start, end) < low) | (np.minimum(start, end) > high)
+    return through.select(~short), strip

@@ -1,4 +1,4 @@
-"""The size of voxels: by the score of scans where the sensor stood still, by the likelihood of each pulse elsewhere."""
+"""The size of voxels: by the score of scans, of a part of the pulses that is as dense as the whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.fit_volumes import fit_volumes
-from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scoring.held_out import HeldOutScore
 
@@ -28,22 +28,40 @@ def leaves(n: int, seed: int = 0, rings: int = 1) -> MeasuredPulses:
     return MeasuredPulses.of(np.zeros(3), way, ahead * np.linalg.norm(way, axis=1), rings=ring, reach=15.0)
 
 
-def test_elsewhere_it_is_the_likeliest_size_pulse_by_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of sizes by region, of a sensor that moved, and of pulses without rings."""
+def test_pulses_without_rings_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of them all elevations would be one."""
     asked: list[str] = []
     monkeypatch.setattr(f"{CHOOSING}.log_likelihood", lambda *given, **options: asked.append("pulse by pulse") or 0.0)
     monkeypatch.setattr(HeldOutScore, "of", lambda self, volumes: asked.append("together") or 0.0)
-    still = leaves(3000, rings=RINGS)
-    aside = np.linspace(0.0, 3.0, len(still))
-    moved = replace(still, origins=still.origins + aside[:, None] * [0, 1, 0])
-    unknown = replace(still, rings=np.zeros(len(still), still.rings.dtype))
-    choose_voxel(still, regions=True)
-    choose_voxel(moved)
-    choose_voxel(unknown)
+    choose_voxel(leaves(3000, rings=1))
     assert set(asked) == {"pulse by pulse"}
     asked.clear()
-    choose_voxel(still)
+    choose_voxel(leaves(3000, rings=RINGS))
     assert set(asked) == {"together"}
+
+
+@pytest.mark.parametrize("regions", [False, True])
+def test_from_several_places_the_size_is_one_for_what_they_all_saw(
+    regions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many pulses from four places: windows of azimuth of each have seen other things, and voxels grew to metres."""
+    rng = np.random.default_rng(4)
+    parts = []
+    for k in range(4):
+        azimuth, ring = rng.uniform(-np.pi, np.pi, 50_000), rng.integers(0, RINGS, 50_000)
+        rise = np.deg2rad(2.0 * ring - 24)
+        way = np.stack([np.cos(rise) * np.cos(azimuth), np.cos(rise) * np.sin(azimuth), np.sin(rise)], 1)
+        at = np.array([4.0 * k, 0.0, 1.8])
+        ranges = np.where(way[:, 2] < 0, -1.8 / np.minimum(way[:, 2], -1e-9), np.nan)  # level ground
+        hedge = (3.0 + rng.uniform(0, 0.6, len(way))) / np.maximum(np.abs(way[:, 1]), 1e-9)  # to both sides
+        ranges = np.fmin(ranges, np.where(np.abs(way[:, 2] * hedge + 0.3) < 1.5, hedge, np.nan))
+        ranges[ranges > 40] = np.nan
+        pulses = MeasuredPulses.of(at, way, ranges, rings=ring, azimuths=azimuth, reach=60.0)
+        parts.append(replace(pulses, turns=np.full(len(pulses), k)))
+    place = join_pulses(parts)
+    monkeypatch.setattr(f"{CHOOSING}._ENOUGH", 12_000)
+    monkeypatch.setattr(f"{CHOOSING}._ENOUGH_RETURNS", 12_000)
+    assert choose_voxel(place, regions=regions) < 0.5
 
 
 def test_all_pulses_of_some_directions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,3 +61,12 @@ def test_beams_that_all_go_one_way_are_said() -> None:
     one_way = MeasuredPulses.of(np.zeros(3), np.tile([1.0, 0, 0], (500, 1)), ranges, reach=9.0)
     with pytest.warns(LearningWarning, match="all go in one direction"):
         learn_volumes(one_way, voxel=0.25)
+
+
+def test_of_a_sensor_that_moved_sizes_go_by_region_unless_it_is_said_otherwise(pulses: MeasuredPulses) -> None:
+    aside = np.linspace(0.0, 6.0, len(pulses))
+    drive = replace(pulses, origins=pulses.origins + aside[:, None] * [0, 1, 0])
+    for given, options, wanted in (
+        (drive, {}, 3.0), (drive, {"regions": False}, 0.0), (drive, {"voxel": 0.2}, 0.0), (drive, {"plain": True}, 0.0), (pulses, {}, 0.0),
+    ):  # fmt: skip
+        assert learn_volumes(given, **options).meta["fewest"] == wanted

@@ -1,11 +1,11 @@
-"""How like pulses that were held out are to what volumes make of them: the score of a size where the sensor stood still.
+"""How like pulses that were held out are to what volumes make of them: the score of a size.
 
 It is the Bhattacharyya distance of `tussock.learn.scoring.scores`, at bins as fine as chance allows: the finest of a few at which the
 held-out pulses and those learned from, two samples of one truth, differ by no more than `_CHANCE`. Pulses by themselves
 (`tussock.learn.likelihood`) ask for larger volumes: where leaves end each of them somewhere else, no model knows how far the next
 one goes, and only what blurs is never wrong by much. Of many pulses together it can be known, and is blurred by large volumes.
 
-A size that loses or gains hits is none, however well the rest is distributed: more than `_TOLERATED` of the pulses, and
+A size that loses or gains hits is none, however well the rest is distributed: more than `_TOLERATED` of the hits, and
 beyond chance, weighs `_DEAR` times as much as the same distance.
 """
 
@@ -31,7 +31,7 @@ _DEAR = 10.0
 
 
 class HeldOutScore:
-    """Scores volumes that were learned from ``training`` by the pulses of ``test``; both are of one sensor at one place.
+    """Scores volumes that were learned from ``training`` by the pulses of ``test``; both are of one sensor.
 
     Where volumes are learned in a ``box``, a pulse that ended outside it only says that it came as far as it did.
     """
@@ -53,7 +53,7 @@ class HeldOutScore:
         found = replace(found, ranges=np.where(found.ranges < self._ends, found.ranges, np.nan))
         rates = np.array([self._test.hit.mean(), found.hit.mean()])
         by_chance = 2.0 * float(np.sqrt((rates * (1 - rates)).sum() / len(found)))
-        off = max(float(abs(rates[1] - rates[0])) - _TOLERATED - by_chance, 0.0)
+        off = max(float(abs(rates[1] - rates[0])) - _TOLERATED * float(rates[0]) - by_chance, 0.0)
         return -_distance(self._test, found, self._bins) - _DEAR * off
 
 
