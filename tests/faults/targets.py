@@ -147,7 +147,7 @@ def _drop(name: str, content: bytes) -> None:
         def place_file(self, path: Path) -> None:
             load_mesh(path)
 
-        def open(self, path: str) -> None:
+        def open(self, path: str, *, stays: bool) -> None:
             open_path(path, _quiet)
 
     page = Page()

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.halves import Halves
-from tussock.learn.likelihood import choose_voxel, log_likelihood
+from tussock.learn.likelihood import log_likelihood
 from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.range_noise import constant_noise
 from tussock.learn.scoring.field_scores import field_scores, scores_by_label, scores_by_region

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tussock.trace import sway_geometry as geometry
+from tussock.trace.wind import sway_geometry as geometry
 from tussock.trace.wind.sway import BASE, GAINS, HEIGHT, Tip, straight
 
 f = np.float32
