@@ -35,8 +35,12 @@ def add_sway_rates(
     towards = fired.directions[columns["pulse"][rows]].astype(np.float64)
     points = columns["true_xyz"][rows].astype(np.float64)
     positions, quaternions = path.at(columns["time"][rows] if path.moving else np.zeros(1))
-    turn = Rotation.from_quat(quaternions[0] if len(quaternions) == 1 else quaternions)
-    points, towards = turn.apply(points) + positions - origin, turn.apply(towards)
+    turns = Rotation.from_quat(quaternions).as_matrix()  # of one pose, or of each row
+    # No product of matrices: threads of BLAS wait for more work, all of them busy, longer than this takes.
+    points, towards = (
+        np.einsum("nij,nj->ni", turns, points) + positions - origin,
+        np.einsum("nij,nj->ni", turns, towards),
+    )
     which = np.stack([geometry[rows], columns["placement"][rows], columns["time"][rows]], 1)
     rates = np.empty(len(rows))
     sway_rates(tables.sway, tables.placed, which, points, towards, rates)

@@ -169,23 +169,18 @@ def _meet_copy(arguments: Whole, shadow: bool) -> None:
     masks, room = uint32_view(context + np.uint64(_MASKS), _LANES), float32_view(context + np.uint64(_ROOM_AT), _ROOM)
     used = int32_view(context + np.uint64(_ROOM_AT + 4 * _USED), _LANES)
     count = _used_lanes(valid, used, masks)
-    few = count <= _FEW
+    few, pieces = count <= _FEW, 0
     if few:
         for i in range(count):
             _take_tip(tips, steps, given, room, used[i])
             _take_upright(plant, given, room, used[i])
+            pieces = max(pieces, _count_pieces(valid, room, masks, used[i]))
     else:
-        _take_tips(tips, steps, valid, given, room)
+        _take_tips(tips, steps, valid, given, room, given[_TIME + used[0]])
         for l in range(_LANES):
             _take_upright(plant, given, room, l)
-    pieces = 0
-    for i in range(count):
-        l = used[i]
-        inside, rise = room[_BEGIN + l] <= room[_END + l], room[_RISE + l]
-        masks[l] = _ALL if inside else np.uint32(0)
-        own = 1 if rise <= _STEEP else (2 if rise <= _STEEP + _STEEP else _PIECES)  # whatever other rays need
-        room[_SHARE + l] = _ONE if own == 1 else (_HALF if own == 2 else _THIRD)
-        pieces = max(pieces, own if inside else 0)
+        for l in range(_LANES):
+            pieces = max(pieces, _count_pieces(valid, room, masks, l))
     if pieces == 0:
         return
     scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
@@ -218,6 +213,16 @@ def _used_lanes(valid: Array, used: Array, masks: Array) -> int:
 
 
 @inline_kernel
+def _count_pieces(valid: Array, room: Array, masks: Array, l: int) -> int:
+    """In how many pieces a ray goes on, whatever others need; 0 where it misses the plant. Without branches."""
+    inside, rise = (valid[l] != 0) & (room[_BEGIN + l] <= room[_END + l]), room[_RISE + l]
+    own = 1 if rise <= _STEEP else (2 if rise <= _STEEP + _STEEP else _PIECES)
+    masks[l] = _ALL if inside else np.uint32(0)
+    room[_SHARE + l] = _ONE if own == 1 else (_HALF if own == 2 else _THIRD)
+    return own if inside else 0
+
+
+@inline_kernel
 def _take_piece(given: Array, room: Array, masks: Array) -> None:
     """Let the rays that go in pieces be as long as one."""
     for l in range(_LANES):
@@ -243,13 +248,19 @@ def _give_back(given: Array, room: Array, masks: Array, piece: int) -> int:
 
 
 @inline_kernel
-def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array) -> None:
-    """Where the plant's tip is at the moment of each ray: on a parabola through three of its ``tips`` (3 × steps,)."""
-    low, high = np.float32(2.0), np.float32(-1.0)
+def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array, time: Real) -> None:
+    """Where the plant's tip is at the moment of each ray: on a parabola through three of its ``tips`` (3 × steps,).
+
+    ``time`` is that of one ray in use, and mostly of all: they are of one pulse. To see that needs no loop lane by lane.
+    """
+    low, high, others = time, time, 0
     for l in range(_LANES):
-        used = valid[l] != 0
-        low = _least(low, given[_TIME + l]) if used else low
-        high = _most(high, given[_TIME + l]) if used else high
+        others += (valid[l] != 0) & (given[_TIME + l] != time)
+    if others > 0:
+        for l in range(_LANES):
+            used = valid[l] != 0
+            low = _least(low, given[_TIME + l]) if used else low
+            high = _most(high, given[_TIME + l]) if used else high
     scale = np.float32(steps - 1)
     if (high - low) * scale <= _ONE:  # one parabola for all: neighbours are fired at nearly the same time
         node = min(int(low * scale), steps - 3)

@@ -32,7 +32,7 @@ def test_tips_lie_on_the_parabola_through_their_steps(times: tuple[float, float]
     given[geometry._TIME + 9] = 0.5  # of a lane that is not in use: any
     wanted = factors @ np.stack([when.astype(float) ** power for power in range(3)])
     room = np.zeros(ROOM, f)
-    geometry._take_tips(tips, STEPS, valid, given, room)
+    geometry._take_tips(tips, STEPS, valid, given, room, when[0])
     one = np.zeros(ROOM, f)
     for l in range(LANES):
         geometry._take_tip(tips, STEPS, given, one, l)
@@ -56,7 +56,7 @@ def test_a_parabola_is_that_of_the_rays_own_steps() -> None:
         given[geometry._TIME : geometry._TIME + LANES] = time
         one, all_at_once = np.zeros(ROOM, f), np.zeros(ROOM, f)
         geometry._take_tip(nodes.ravel(), STEPS, given, one, 5)
-        geometry._take_tips(nodes.ravel(), STEPS, np.ones(LANES, np.uint32), given, all_at_once)
+        geometry._take_tips(nodes.ravel(), STEPS, np.ones(LANES, np.uint32), given, all_at_once, f(time))
         for row, number in zip((geometry._TIP_X, geometry._TIP_Y, geometry._TALL), wanted, strict=True):
             assert one[row + 5] == pytest.approx(number, abs=1e-5)
             assert all_at_once[row + 5] == pytest.approx(number, abs=1e-5)
