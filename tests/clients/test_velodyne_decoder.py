@@ -23,8 +23,9 @@ from tussock.wire.velodyne.status64 import TABLE_PACKETS
 vd = pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 HDL64 = {"hdl-64e-s2": "HDL64E_S2", "hdl-64e-s3": "HDL64E_S3", "hdl-64e-s3-dual": "HDL64E_S3"}
-FOCAL_MM = {"vlp-16": 41.91, "puck-hi-res": 41.91, "hdl-32e": 28.83, "vlp-32c": 42.4, "vls-128": 58.63}
-"""The decoder lifts each laser by f·tan(−v), its own convention."""
+FOCAL_MM = {"hdl-32e": 28.83, "vlp-32c": 42.4, "vls-128": 58.63}
+"""The decoder lifts each laser by f·tan(−v), its own convention; so do the VLP-16's manual, and ours."""
+ON_AXIS = ("vlp-16", "puck-hi-res")
 
 SENSORS = ["vlp-16", "puck-hi-res", "hdl-32e", "vlp-32c", "hdl-64e-s2", "hdl-64e-s3-dual", "vls-128"]
 CASES = [(name, mode) for name in SENSORS for mode in ("strongest", "last", "dual")]
@@ -158,6 +159,8 @@ def sensor_turn(sensor: Sensor, rings: np.ndarray) -> np.ndarray:
 def in_its_convention(sensor: Sensor, points: Points) -> np.ndarray:
     """Our points [m] where the decoder puts them: each laser above the centre, not at right angles to its beam."""
     elevation, _, up, _ = geometry(sensor, points.ring)
+    if sensor.name in ON_AXIS:
+        return points.xyz
     if sensor.name in FOCAL_MM:
         return points.xyz + np.outer(FOCAL_MM[sensor.name] * 1e-3 * np.tan(-elevation), [0, 0, 1])
     heading = -np.deg2rad(points.azimuth_deg)

@@ -145,6 +145,8 @@ def test_offsets_turn_with_the_head_and_undo_the_drivers_correction() -> None:
         ({"elevation_deg": {"first": 0.0, "last": 1.0}}, "first, last and count"),
         ({"elevation_deg": {"first": 0.0, "last": 1.0, "count": 0}}, "count"),
         ({"azimuth_deg": [1.0]}, "each of the 64 lasers"),
+        ({"axis_height_m": [0.01] * 63}, "axis_height_m"),
+        ({"axis_height_m": [0.01] * 63 + [float("nan")]}, "axis_height_m"),
         ({"firing_us": [0.0] * 63 + [1e6]}, "firing_us must lie within 0 and the cycle"),
         ({"firing_us": [0.0] * 63 + [-1.0]}, "firing_us must lie within 0 and the cycle"),
         ({"firing": [0.0]}, "did you mean 'firing_us'"),
@@ -167,6 +169,34 @@ def test_the_head_starts_where_it_is_told_and_carries_its_lasers_with_it() -> No
     expected = np.stack([0.015 * np.cos(head), 0.015 * np.sin(head), np.full(len(head), 0.036)], 1)
     np.testing.assert_allclose(after.origins, expected, atol=1e-8)
     np.testing.assert_allclose(np.cos(after.azimuths - before.azimuths), -1, atol=1e-6)
+
+
+def test_beams_cross_the_axis_each_at_its_own_height() -> None:
+    """The VLP-16's manual: x = R cos v sin a, y = R cos v cos a, z = R sin v + c; a is clockwise from its y, our x."""
+    heights = [0.0112, -0.0007, 0.2]
+    pattern = SpinningPattern(
+        elevation_deg=[-15.0, 1.0, 60.0],
+        axis_height_m=heights,
+        firing_us=[0.0, 30.0, 10.0],
+        steps=100,
+        rotation_hz=10.0,
+    )
+    pulses = pattern.pulses(0)
+    assert pulses.origins is not None
+    reach = 3.0
+    points = pulses.origins + reach * pulses.directions
+    rise, clockwise = np.deg2rad(pattern.elevation_deg)[pulses.lasers], -pulses.azimuths.astype(float)
+    flat = reach * np.cos(rise)
+    high = reach * np.sin(rise) + np.array(heights)[pulses.lasers]
+    np.testing.assert_allclose(
+        points, np.stack([flat * np.cos(clockwise), -flat * np.sin(clockwise), high], 1), atol=2e-6
+    )
+    # Beside what lifts the whole head, and a laser's own offset at right angles to its beam.
+    both = pattern.changed(head_height_m=0.5, vertical_offset_m=[0.1, 0.1, 0.1]).pulses(0)
+    lifted = pattern.changed(axis_height_m=[], head_height_m=0.5, vertical_offset_m=[0.1, 0.1, 0.1]).pulses(0)
+    assert both.origins is not None and lifted.origins is not None
+    np.testing.assert_allclose((both.origins - lifted.origins)[:, 2], np.array(heights)[pulses.lasers], atol=1e-7)
+    np.testing.assert_array_equal(both.origins[:, :2], lifted.origins[:, :2])
 
 
 def test_a_laser_that_waits_starts_where_the_head_is_by_then() -> None:

@@ -11,6 +11,8 @@ Rz(azimuth of the cycle) · Rz(turn while waiting + azimuth_deg[j]) · (cos ε, 
 
 Offsets follow the calibration files of the HDL-64E: a laser starts ``vertical_offset_m`` away from the axis
 of rotation at right angles to its beam (upwards for a level beam), and ``horizontal_offset_m`` to its left.
+Where the beams themselves cross the axis of rotation, each at its own height (the "vertical correction" of the VLP-16's
+manual), laser j starts on the axis, ``axis_height_m[j]`` above the sensor's origin, and ranges are counted from there.
 All lasers start ``head_offset_m`` ahead of the axis, in the direction of the head (not of the beam), and
 ``head_height_m`` above the sensor's origin, as Ouster states its sensors.
 
@@ -74,6 +76,8 @@ class SpinningPattern(TurningPattern):
     """how far each laser looks to the left of the head's azimuth; empty: straight ahead"""
     vertical_offset_m: FiniteList = ()
     horizontal_offset_m: FiniteList = ()
+    axis_height_m: FiniteList = ()
+    """how far above the sensor's origin each laser's beam leaves the axis of rotation [m]; empty: at the origin"""
     head_offset_m: float = 0.0
     """how far ahead of the axis all lasers start, where the head looks [m]"""
     head_height_m: float = 0.0
@@ -91,7 +95,7 @@ class SpinningPattern(TurningPattern):
     clockwise: bool = True
     """seen from above"""
 
-    @field_validator("azimuth_deg", "vertical_offset_m", "horizontal_offset_m", "firing_us")
+    @field_validator("azimuth_deg", "vertical_offset_m", "horizontal_offset_m", "axis_height_m", "firing_us")
     @classmethod
     def _one_a_laser(cls, values: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
         lasers = len(info.data.get("elevation_deg", values))
@@ -255,12 +259,13 @@ def _turn_table(pattern: SpinningPattern, turn: Turn) -> tuple[NDArray, ...]:
     elevation = np.deg2rad(pattern.elevation_deg)[order]
     up = np.array(per_laser(pattern.vertical_offset_m, count, "vertical_offset_m"))[order]
     left = np.array(per_laser(pattern.horizontal_offset_m, count, "horizontal_offset_m"))[order]
+    high = np.array(per_laser(pattern.axis_height_m, count, "axis_height_m"))[order]
     c, s, level, height = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
     ahead, above = pattern.head_offset_m, pattern.head_height_m
     origin = [
         -up * height * c - left * s + ahead * np.cos(waiting),
         -up * height * s + left * c + ahead * np.sin(waiting),
-        up * level + above,
+        up * level + high + above,
     ]
     return order, firing, azimuth, elevation, np.stack([level * c, level * s, height], 1), np.stack(origin, 1)
 

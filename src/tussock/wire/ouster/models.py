@@ -51,7 +51,8 @@ def unit_of(sensor: Sensor, *, serial: int | None = None) -> OusterUnit:
     where = f"sensor {sensor.name}: packets {sensor.packets}"
     if not isinstance(pattern, SpinningPattern) or pattern.steps is None:
         raise InputError.of(where, "need a spinning pattern of a fixed number of steps", pattern.kind)
-    if any(pattern.firing_us) or pattern.turns or any(pattern.vertical_offset_m) or any(pattern.horizontal_offset_m):
+    offsets = (*pattern.vertical_offset_m, *pattern.horizontal_offset_m, *pattern.axis_height_m)
+    if any(pattern.firing_us) or pattern.turns or any(offsets):
         raise InputError(f"{where}: need lasers that fire at once and start where the head is, without own offsets")
     if (pattern.steps, pattern.rotation_hz) not in _MODES:
         known = ", ".join(f"{steps} at {rate} Hz" for steps, rate in _MODES)

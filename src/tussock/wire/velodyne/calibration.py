@@ -1,8 +1,8 @@
 """Where each laser of a Velodyne looks and starts from, and how its distances are corrected.
 
-Models with fixed optics have the angles of the catalogue. Their lasers cross ``focal_m`` ahead of the axis, so the
-line of a beam meets the axis f·tan(−ε) above it (VLP-16 manual 63-9243, table 9-1: "vertical correction"; the others'
-f are those that open decoders use).
+Models with fixed optics have the angles of the catalogue, and the heights at which their beams meet the axis where it
+has them (VLP-16 manual 63-9243, table 9-1: "vertical correction"). The lasers of the others cross ``focal_m`` ahead of
+the axis, so that the line of a beam meets it f·tan(−ε) above the origin; their f are those that open decoders use.
 
 Every HDL-64E is calibrated on its own. It sends its calibration in its status bytes (`tussock.wire.velodyne.status64`);
 where a capture is too short to hold it, that of the simulated unit is used if all that was sent agrees with it, and
@@ -23,7 +23,7 @@ from tussock.sensors.sensor import Sensor
 
 __all__ = ["Calibration", "bundled_calibration", "catalogue_calibration"]
 
-_FOCAL_M = {"vlp-16": 0.04191, "puck-hi-res": 0.04191, "hdl-32e": 0.02883, "vlp-32c": 0.0424, "vls-128": 0.05863}
+_FOCAL_M = {"hdl-32e": 0.02883, "vlp-32c": 0.0424, "vls-128": 0.05863}
 _BUNDLED = {
     "hdl-64e-s1": "HDL-64E_S1-utexas.yml",
     "hdl-64e-s2": "HDL-64E_S2.1-sztaki.yml",
@@ -67,12 +67,13 @@ def catalogue_calibration(sensor: Sensor) -> Calibration:
     count = pattern.lasers
     elevation = np.deg2rad(pattern.elevation_deg)
     none = np.zeros(count)
+    told = np.array(per_laser(pattern.axis_height_m, count, "axis_height_m"))
     return Calibration(
         elevation=elevation,
         azimuth=np.deg2rad(per_laser(pattern.azimuth_deg, count, "azimuth_deg")),
         vertical_offset=np.array(per_laser(pattern.vertical_offset_m, count, "vertical_offset_m")),
         horizontal_offset=np.array(per_laser(pattern.horizontal_offset_m, count, "horizontal_offset_m")),
-        height=_FOCAL_M.get(sensor.packets or "", 0.0) * np.tan(-elevation),
+        height=told if pattern.axis_height_m else _FOCAL_M.get(sensor.packets or "", 0.0) * np.tan(-elevation),
         distance=none,
         distance_x=none,
         distance_y=none,

@@ -91,6 +91,11 @@ def model_of(sensor: Sensor) -> PacketModel:
             f"sensor {sensor.name}: packets {model.name}", f"need a spinning pattern of {model.lasers} lasers",
             f"{sensor.pattern.kind} of {sensor.lasers}",
         )  # fmt: skip
+    if model.model_byte is None and any(pattern.axis_height_m):
+        raise InputError(
+            f"sensor {sensor.name}: packets {model.name}: have no place for axis_height_m in the calibration they tell; "
+            "give vertical_offset_m"
+        )
     return model
 
 

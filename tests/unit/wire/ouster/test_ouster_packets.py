@@ -187,6 +187,7 @@ def test_inertial_packets_there_and_back() -> None:
         ({"rotation_hz": 12.0}, "steps and rotation_hz of a mode"),
         ({"pattern.start_deg": 0.0}, "start_deg = 180"),
         ({"pattern.vertical_offset_m": [0.1] * 128}, "without own offsets"),
+        ({"pattern.axis_height_m": [0.1] * 128}, "without own offsets"),
     ],
 )
 def test_what_no_ouster_is(changes: dict[str, object], says: str) -> None:

@@ -137,6 +137,8 @@ def test_what_packets_cannot_carry() -> None:
         PacketEncoder(load_sensor("vlp-16").with_(**{"receiver.mode": "first"}))
     with pytest.raises(InputError, match="need a spinning pattern of 16 lasers"):
         PacketEncoder(load_sensor("hdl-32e").with_(packets="vlp-16"))
+    with pytest.raises(InputError, match=r"no place for axis_height_m.*give vertical_offset_m"):
+        PacketEncoder(load_sensor("hdl-64e-s2").with_(**{"pattern.axis_height_m": [0.01] * 64}))
     with pytest.raises(InputError, match="did you mean 'vlp-16'"):
         PacketEncoder(load_sensor("vlp-16").with_(packets="vlp16"))
     sensor = load_sensor("vlp-16")
@@ -172,6 +174,8 @@ def test_a_simulated_dual_frame() -> None:
     dark, white = (Material(name=f"{share}", reflectance=share) for share in (0.1, 0.9))
     scene.add(box((0.2, 4.0, 3.0), material=dark), name="dark", position=(-8, 0, 1.5))
     scene.add(box((0.2, 40.0, 20.0), material=white), name="white", position=(-12, 0, 1.5))
+    posts = Placements.of(np.array([[5, y, 2.0] for y in np.linspace(-2, 2, 12)]))
+    scene.add(box((0.02, 0.02, 4.0)), name="posts", placements=posts)
     sensor = load_sensor("vlp-16").with_(**{"receiver.mode": "strongest+last", "beam.rays": 9})
     frame = scan(scene, sensor, Pose.at(0, 0, 2))
     raw = decode_packets(Packets.joined(_all(sensor, frame, None)).payloads)
@@ -189,7 +193,7 @@ def test_a_simulated_dual_frame() -> None:
         assert rows.any()
         told = grid[frame.pulse[rows] // 16, frame.laser[rows], slot]
         np.testing.assert_array_equal(told, np.rint(frame.range[rows] / 0.002))
-    assert (grid[..., 0] != grid[..., 1]).sum() > 20  # edges of the wall
+    assert (grid[..., 0] != grid[..., 1]).sum() > 20  # edges of the wall and the posts
 
 
 def _all(sensor, frame, mode) -> list[Packets]:

@@ -81,6 +81,8 @@ def check(path: Path, sensor: Sensor, name: str, rng: np.random.Generator) -> No
     assert np.rad2deg(np.abs(np.angle(np.exp(1j * (found.azimuths - azimuth))))).max() < 0.0051 + 0.002
     elevation = np.concatenate([part.elevations for part in pulses])
     np.testing.assert_allclose(np.arcsin(found.directions[:, 2]), elevation, atol=1e-6)
+    if sensor.pattern.axis_height_m:
+        np.testing.assert_allclose(found.origins, np.concatenate([part.origins for part in pulses]), atol=1e-6)
     times = np.concatenate([n * sensor.frame_period + p.offsets for n, p in zip(numbers, pulses, strict=True)])
     assert np.abs(found.times - EPOCH - times).max() < 3e-6
     # A revolution ends where the head has turned around, up to the wire's 0.01° in the azimuth.
