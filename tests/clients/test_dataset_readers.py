@@ -121,11 +121,16 @@ def test_instances_of_points_and_boxes_are_the_same_things(tmp_path: Path) -> No
     labels = np.fromfile(folder / "labels" / "000000.label", "<u4")
     points = np.fromfile(folder / "velodyne" / "000000.bin", "<f4").reshape(-1, 4)[:, :3]
     assert frame["boxes"], "the person of the recipe is in sight"
+    beyond = []
     for box in frame["boxes"]:
         mine = points[labels >> 16 == box["instance"]]
         assert len(mine) == box["returns"]
         away = np.abs((mine - box["center_m"]) @ np.array(box["rotation"])) - np.array(box["size_m"]) / 2
-        assert away.max() < 0.35  # noise of the range, and what moved since the frame began
+        beyond += away.max(1).tolist()
+    assert np.quantile(beyond, 0.98) < 0.1  # noise of the range
+    # What moved since the frame began, and echoes that merged with those of what stands behind: a pulse of 6 ns is 0.9 m long, and
+    # the thing that the point is called after has at least half of its energy.
+    assert max(beyond) < 0.16 + 0.45
     seen = frame["pictures"]["camera"]
     assert np.array(seen["pose"]).shape == (4, 4)
     for box in seen["boxes"]:
