@@ -55,10 +55,14 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse what is no plain file or folder and may never end: devices, pipes, sockets."""
+    """Refuse what is no plain file or folder and may never end: devices, pipes, sockets; and what no file can be called."""
+    if "\0" in str(path):
+        raise InputError.of("file name", "must not hold the character NUL", str(path))
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError):
+    except OSError:
         return  # not there, or closed: the reader says it
+    except ValueError:  # half a character, as JSON can write one
+        raise InputError.of("file name", "must be text that this system can write", str(path)) from None
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError(f"{path}: is a device, a pipe or a socket; name a plain file")

@@ -17,7 +17,7 @@ from tussock.jobs.plan import load_plan
 from tussock.limits import read_bytes
 from tussock.pack import load_pack, save_pack
 from tussock.poses import Trajectory
-from tussock.reach import Reach, is_inside
+from tussock.reach import Reach, is_inside, refuse_special
 from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.scene_files.mesh_files import load_mesh, save_mesh
@@ -209,3 +209,9 @@ def test_inside(tmp_path):
     assert not is_inside(tmp_path / "loop" / "x", tmp_path / "a")
     with pytest.raises(InputError, match="must not hold the character NUL"):
         Reach(tmp_path).file("a\0b")
+
+
+@pytest.mark.parametrize("name", ["a\0b.toml", "a\ud800b.toml"])
+def test_what_no_file_can_be_called_is_one_line(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="file name: must"):
+        refuse_special(tmp_path / name)
