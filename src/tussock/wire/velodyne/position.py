@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.poses import Trajectory
+from tussock.wire.nmea import KNOT, angle_fields, sentence
 from tussock.wire.velodyne.models import PacketModel
 
 __all__ = ["POSITION_BYTES", "POSITION_PORT", "GeoOrigin", "gprmc", "position_packets", "position_period"]
@@ -34,7 +35,6 @@ _DATA_PER_POSITION = 14
 _RECORDED_HZ = {"vlp-16": 143.5, "puck-hi-res": 143.5}
 _STAMP, _PPS, _SENTENCE = 198, 202, 206
 _LOCKED = 2
-_KNOT = 1852 / 3600  # [m/s]
 _EQUATOR, _FLATTENING = 6378137.0, 1 / 298.257222101
 _FAR = 100e3  # [m] beyond which no tangent plane is any good
 
@@ -102,8 +102,8 @@ def position_packets(
     packets[:, _STAMP : _STAMP + 4] = stamps.astype("<u4").view(np.uint8).reshape(-1, 4)
     packets[:, _PPS] = _LOCKED
     for packet, time in zip(packets, times, strict=True):
-        sentence = gprmc(float(time), path, epoch=epoch, origin=origin or GeoOrigin())
-        packet[_SENTENCE : _SENTENCE + len(sentence)] = np.frombuffer(sentence, np.uint8)
+        spoken = gprmc(float(time), path, epoch=epoch, origin=origin or GeoOrigin())
+        packet[_SENTENCE : _SENTENCE + len(spoken)] = np.frombuffer(spoken, np.uint8)
     return packets
 
 
@@ -115,23 +115,8 @@ def gprmc(time: float, path: Trajectory, *, epoch: float, origin: GeoOrigin) -> 
     east_speed, north_speed = (ahead_x - back_x) / 0.1, (ahead_y - back_y) / 0.1
     speed = hypot(east_speed, north_speed)
     course = degrees(np.arctan2(east_speed, north_speed)) % 360 if speed > 1e-6 else 0.0
-    latitude, longitude = origin.geographic(x, y)
     utc = datetime.fromtimestamp(second, UTC)
-    body = ",".join(
-        [
-            "GPRMC", f"{utc:%H%M%S}", "A",
-            _degrees_minutes(latitude, 2), "N" if latitude >= 0 else "S",
-            _degrees_minutes(longitude, 3), "E" if longitude >= 0 else "W",
-            f"{speed / _KNOT:05.1f}", f"{course:05.1f}", f"{utc:%d%m%y}", "000.0", "E",
-        ]
-    )  # fmt: skip
-    checksum = 0
-    for letter in body.encode():
-        checksum ^= letter
-    return f"${body}*{checksum:02X}\r\n".encode()
-
-
-def _degrees_minutes(angle: float, width: int) -> str:
-    """``ddmm.mmmmm``: five decimals are 2 cm."""
-    minutes = round(abs(angle) * 60, 5)
-    return f"{int(minutes // 60):0{width}d}{minutes % 60:08.5f}"
+    return sentence([
+        "GPRMC", f"{utc:%H%M%S}", "A", *angle_fields(*origin.geographic(x, y), decimals=5),
+        f"{speed / KNOT:05.1f}", f"{course:05.1f}", f"{utc:%d%m%y}", "000.0", "E",
+    ])  # fmt: skip
