@@ -189,6 +189,28 @@ def test_files_from_the_page_open(studio, tmp_path):
         studio.files_panel.take("bad.toml", b"= nothing")
 
 
+def test_captures_volumes_and_packs_from_the_page_open(studio, tmp_path):
+    import tussock
+
+    sensor = tussock.load_sensor("vlp-16")
+    with tussock.open_recording(tmp_path / "seen.pcap", sensor) as run:
+        run.write(tussock.scan(small_scene(), sensor, tussock.Pose.at(0, 0, 2), keep_misses=True))
+    tussock.save_volumes(
+        tussock.learn_volumes(tussock.load_pulses(tmp_path / "seen.pcap"), voxel=0.5), tmp_path / "seen.volumes"
+    )
+    tussock.save_pack(small_scene(), tmp_path / "seen.tussock")
+    for name, recorded, things in (
+        ("seen.pcap", 2, None),
+        ("seen.volumes", 0, ["ground", "seen"]),
+        ("seen.tussock", 0, [thing.name for thing in small_scene().everything]),
+    ):
+        studio.files_panel.take(name, (tmp_path / name).read_bytes())
+        assert studio.idle(300)
+        assert len(studio.session.recorded) == recorded and studio.shown > 100, name
+        if things is not None:
+            assert [thing.name for thing in studio.session.scene.everything] == things
+
+
 def test_a_file_from_the_page_goes_by_its_own_name(studio):
     """Its copy lies in a folder that nobody knows, and that is gone when the studio ends."""
     text = b"[[objects]]\nname = 'wall'\nbox = {size_m = [0.2, 9, 3]}\nposition_m = [5, 0, 1]\n"
