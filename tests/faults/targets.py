@@ -298,6 +298,8 @@ TARGETS: dict[str, Target] = {
     "motion command": Target("moving.toml", command("motion", "moving.toml", "--to", "0.5", "--out", "out.csv"), 2),
     "unpack command": Target("pack.tussock", command("unpack", "pack.tussock", "--out", "out"), 2),
     "sensors command": Target("own.toml", command("sensors", "own.toml"), 2),
-    "replay command": Target("short.pcap", command("replay", "short.pcap", "--to", "127.0.0.1:9", "--speed", "1e6"), 1),
+    "replay command": Target(
+        "short.pcap", command("replay", "short.pcap", "--to", "127.0.0.1:9", "--speed", "1e6", "--longest-pause", "2"), 1
+    ),
 }  # fmt: skip
 """by name; what a target writes is called out…"""

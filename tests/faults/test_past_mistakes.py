@@ -269,10 +269,27 @@ def test_a_replay_says_what_it_waits_for(monkeypatch):
     from tussock.wire.replay import _check_pauses
 
     said: list[str] = []
-    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 1.0, said.append)
+    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 1.0, 600.0, said.append)
     assert said == ["c.pcap: nothing is sent for 30 s before packet 3: so it was recorded"]
-    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 10.0, said.append)
+    _check_pauses(Path("c.pcap"), np.array([0.0, 0.1, 30.1, 30.2, 30.3]), 10.0, 600.0, said.append)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("longest", "words"), [("20", "comes 30 s after the one before it"), ("0", "longest_pause_s: must be above 0")]
+)
+def test_a_replay_rests_no_longer_than_allowed(monkeypatch, capsys, longest, words):
+    Path("c.pcap").write_bytes(pcap([100.0, 100.1, 130.1, 130.2]))
+    assert words in refused(monkeypatch, capsys, "replay", "c.pcap", "--to", "127.0.0.1:9", "--longest-pause", longest)
+
+
+def test_a_longer_pause_can_be_allowed():
+    from tussock.wire.replay import _check_pauses
+
+    times = np.array([0.0, 0.1, 900.0])
+    with pytest.raises(InputError, match="allow a longer pause, or play it with speed"):
+        _check_pauses(Path("c.pcap"), times, 1.0, 600.0, print)
+    _check_pauses(Path("c.pcap"), times, 1.0, 1000.0, lambda said: None)
 
 
 def test_a_dropped_file_with_a_name_that_no_file_has():

@@ -28,6 +28,10 @@ class ReplayOptions:
     ] = None
     speed: Annotated[float, typer.Option(help="1 is the recording's own speed, 2 twice as fast.")] = 1.0
     loops: Annotated[int, typer.Option(help="How often to play it; 0 for ever.", min=0)] = 1
+    longest_pause: Annotated[
+        float,
+        typer.Option(help="Seconds in which nothing is sent; a recording that rests longer is refused.", metavar="S"),
+    ] = 600.0
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 
 
@@ -44,7 +48,7 @@ def replay(given: ReplayOptions) -> None:
     with waiting(f"sending to {target}", quiet=given.as_json), going_on(lambda: "no more is sent"):
         report = play(
             given.capture, target, positions_to=positions, port=given.port, unit=given.unit, speed=given.speed, loops=given.loops,
-            say=note,
+            longest_pause_s=given.longest_pause, say=note,
         )  # fmt: skip
     if given.as_json:
         print_json(

@@ -24,7 +24,7 @@ from tussock.wire.velodyne.position import POSITION_PORT
 __all__ = ["ReplayReport", "replay"]
 
 _BATCH = 500  # datagrams handed on at a time
-_LONGEST_PAUSE = 600.0  # [s] in which nothing is sent
+LONGEST_PAUSE = 600.0  # [s] in which nothing is sent, unless told otherwise
 _LONG_PAUSE = 10.0  # [s] that are worth a word
 _LEAD = 0.02  # [s] before the first is sent
 
@@ -43,24 +43,26 @@ class ReplayReport:
 
 def replay(
     path: Path | str, to: Endpoint, *, positions_to: Endpoint | None = None, port: int = DATA_PORT, unit: str | None = None,
-    speed: float = 1.0, loops: int = 1, say: Callable[[str], None] = warn,
+    speed: float = 1.0, loops: int = 1, longest_pause_s: float = LONGEST_PAUSE, say: Callable[[str], None] = warn,
 ) -> ReplayReport:  # fmt: skip
     """Send a capture, ``loops`` times (0: for ever), at ``speed`` times its own.
 
-    Played are the datagrams that were sent to ``port`` by one sensor; ``unit`` names it where there are several. What
-    the capture lacks is told to ``say``.
+    Played are the datagrams that were sent to ``port`` by one sensor; ``unit`` names it where there are several. A
+    capture in which nothing is sent for more than ``longest_pause_s`` is refused. What it lacks is told to ``say``.
 
     >>> from pathlib import Path
     >>> report = tussock.replay(Path("run.pcap"), tussock.Endpoint.parse("127.0.0.1:2368"))  # doctest: +SKIP
     """
     if not 0 < speed <= 1e6:
         raise InputError.of("speed", "must be above 0 and at most 1e6", speed)
+    if not longest_pause_s > 0:
+        raise InputError.of("longest_pause_s", "must be above 0", longest_pause_s)
     # Read whole: a broken capture is refused before anything is sent.
     chosen = _sensors(read_datagrams(path), port, unit, positions=positions_to is not None)
     for note in chosen.losses.notes(Path(path)):
         say(note)
     moments = (chosen.time_ns - chosen.time_ns[0]) / 1e9
-    _check_pauses(Path(path), moments, speed, say)
+    _check_pauses(Path(path), moments, speed, longest_pause_s, say)
     length = float(moments[-1] + moments[-1] / max(len(moments) - 1, 1))
     pacer = Pacer()
     start = time.monotonic() + _LEAD
@@ -80,17 +82,18 @@ def replay(
     return ReplayReport(pacer.sent, time.monotonic() - start, length * done, pacer.lateness, pacer.lost)
 
 
-def _check_pauses(path: Path, moments: np.ndarray, speed: float, say: Callable[[str], None]) -> None:
+def _check_pauses(path: Path, moments: np.ndarray, speed: float, longest: float, say: Callable[[str], None]) -> None:
     """Refuse to wait for hours: a damaged time reads as a date many years away. Shorter pauses are not waited for without a word."""
-    pauses = np.diff(moments)
-    for at in np.flatnonzero((pauses > _LONG_PAUSE * speed) & (pauses <= _LONGEST_PAUSE * speed))[:3]:
-        say(f"{path}: nothing is sent for {pauses[at] / speed:,.0f} s before packet {at + 2}: so it was recorded")
-    if len(pauses) and pauses.max() / speed > _LONGEST_PAUSE:
+    pauses = np.diff(moments) / speed
+    for at in np.flatnonzero((pauses > _LONG_PAUSE) & (pauses <= longest))[:3]:
+        say(f"{path}: nothing is sent for {pauses[at]:,.0f} s before packet {at + 2}: so it was recorded")
+    if len(pauses) and pauses.max() > longest:
         at = int(np.argmax(pauses))
-        faster = float(pauses[at]) / _LONGEST_PAUSE
+        faster = float(pauses[at] * speed) / longest
         raise InputError(
-            f"packet {at + 2} comes {pauses[at]:,.0f} s after the one before it, so its time is damaged or the recording "
-            "rests; cut it there" + (f", or play it with speed {faster:.3g}" if faster < 1e6 else ""), source=path,
+            f"packet {at + 2} comes {pauses[at] * speed:,.0f} s after the one before it, so its time is damaged or the recording "
+            "rests; cut it there, allow a longer pause" + (f", or play it with speed {faster:.3g}" if faster < 1e6 else ""),
+            source=path,
         )  # fmt: skip
 
 
