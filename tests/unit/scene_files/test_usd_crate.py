@@ -41,6 +41,18 @@ def test_every_value_is_found_and_a_sound_file_passes(crate: Path) -> None:
     check_crate(crate)
 
 
+@pytest.mark.parametrize("section", [b"PATHS", b"TOKENS"])
+def test_a_second_count_that_cannot_be_is_refused(crate: Path, section: bytes) -> None:
+    """A damaged number of paths took 4 GB."""
+    data = bytearray(crate.read_bytes())
+    with crate.open("rb") as file:
+        place = next(at for name, at, _ in _Crate(file, len(data)).sections(bytes(data[:24])) if name == section)
+    struct.pack_into("<Q", data, place + 8, 1073741864)
+    crate.write_bytes(data)
+    with pytest.raises(InputError, match="names more values than it can hold"):
+        check_crate(crate)
+
+
 def test_an_array_that_cannot_be_there_is_refused(crate: Path) -> None:
     sound = crate.read_bytes()
     for value in values_of(crate):

@@ -2,7 +2,8 @@
 
 It takes memory for what it reads there before it looks at more: a crate of 3 kB could ask for 4 GB. A crate begins with ``PXR-USDC``,
 eight bytes of version and the place of its table of contents: how many sections, and for each its name (16 bytes), place
-and size; and a section begins with the number of its entries. One section, FIELDS, says where each value lies: after
+and size; and a section begins with the number of its entries. In PATHS the number of those that are written out follows (a
+tree in three columns), in TOKENS the number of bytes before they are compressed. One section, FIELDS, says where each value lies: after
 numbers of names it holds eight bytes a value, compressed by LZ4,
 
     bit 63 an array   62 it is in these eight bytes itself   61 compressed   48 to 55 its type   0 to 47 its place in the file
@@ -24,6 +25,7 @@ __all__ = ["check_crate"]
 _SECTIONS = 100  # a crate has six
 _SWELL = 1020  # entries a byte: four to a byte before they are compressed, 255 times at most
 _COMPRESSED_FROM = (0, 4)
+_COUNTED_TWICE = frozenset({b"PATHS", b"TOKENS"})
 _RANK_UP_TO, _SHORT_UP_TO = (0, 5), (0, 7)
 """versions before which an array says its rank first, and its number of entries in four bytes"""
 _LISTS = frozenset({40, 41, 48, 49, 50})
@@ -45,7 +47,7 @@ def check_crate(path: Path) -> None:
             wrong, sections, entries = True, [], []
         if wrong or not sections or any(n > _SWELL * one[2] for n, one in zip(entries, sections, strict=True)):
             raise InputError("is no USD file that can be read (its table of contents is damaged)", source=path)
-        if not crate.fits(head, sections):
+        if not crate.counts_fit(head, sections) or not crate.fits(head, sections):
             raise InputError("is no USD file that can be read (it names more values than it can hold)", source=path)
 
 
@@ -65,6 +67,13 @@ class _Crate:
         (count,) = self.numbers(table, "<Q")
         found = [self.numbers(table + 8 + 32 * k, "<16sqq") for k in range(count if count < _SECTIONS else 0)]
         return [(name.rstrip(b"\0"), place, size) for name, place, size in found]
+
+    def counts_fit(self, head: bytes, sections: list[tuple[bytes, int, int]]) -> bool:
+        """Whether the second counts of sections are in proportion to their sizes."""
+        if (head[8], head[9]) < _COMPRESSED_FROM:
+            return True
+        twice = [(place, size) for name, place, size in sections if name in _COUNTED_TWICE]
+        return all(size >= 16 and self.numbers(place + 8, "<Q")[0] <= _SWELL * size for place, size in twice)
 
     def fits(self, head: bytes, sections: list[tuple[bytes, int, int]]) -> bool:
         """Whether no array and no list has more entries than the file can hold; what cannot be told the library finds out."""
