@@ -27,6 +27,7 @@ from tussock.files import wave_packets
 from tussock.files.contents import FIELD_TYPES, Contents
 from tussock.files.file_format import Beside, Format, has_waveforms
 from tussock.files.las_checks import check_before_reading
+from tussock.tried_apart import try_apart
 
 __all__ = ["LAS", "LAZ", "asprs_classes", "labels_of_classes"]
 
@@ -123,11 +124,15 @@ def save_compressed(contents: Contents, path: Path) -> None:
     save(contents, path, compressed=True)
 
 
+_TRIAL = "import sys, laspy; laspy.read(sys.argv[1])"
+
+
 def load(path: Path) -> Contents:
     laspy = load_extra("laspy", extra="las", purpose="a LAS file")
     with path.open("rb") as file:
         try:
-            check_before_reading(file, path.stat().st_size)
+            if check_before_reading(file, path.stat().st_size):
+                try_apart(_TRIAL, path, "lazrs")
             file.seek(0)
             cloud = laspy.read(file)
         except BaseException as error:

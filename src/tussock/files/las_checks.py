@@ -38,20 +38,21 @@ class _Compression(NamedTuple):
     record: bytes
 
 
-def check_before_reading(file: IO[bytes], size: int) -> None:
-    """Refuse a file of ``size`` bytes whose counts and lengths it cannot hold."""
+def check_before_reading(file: IO[bytes], size: int) -> bool:
+    """Refuse a file of ``size`` bytes whose counts and lengths it cannot hold; whether its points are compressed."""
     head = file.read(_HEAD)
     _check_header(head, size)
     if not head[104] & _COMPRESSED:
-        return
+        return False
     compression = _compression(file, head)
     if compression is None or compression.way == _NO_CHUNKS:
-        return
+        return True
     start, width = _points_of(head)
     table = _check_chunk_table(file, start, width, size)
     if compression.way == _IN_LAYERS and compression.layers:
         _check_layers(file, compression.layers, (start, width), min(table, size), size)
     _check_chunks(file, start, compression.record, size)
+    return True
 
 
 def _points_of(head: bytes) -> tuple[int, int]:

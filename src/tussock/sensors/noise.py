@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tussock.quantities import Fraction, NotNegative, TargetDistance
+from tussock.quantities import Fraction, Sigma, TargetDistance, TargetReflectivity
 from tussock.settings import Settings
 
 __all__ = ["Noise", "StatedAt"]
@@ -23,7 +23,7 @@ __all__ = ["Noise", "StatedAt"]
 class StatedAt(Settings):
     """The target that a sheet states its noise for."""
 
-    reflectivity: Annotated[float, Field(gt=0.0, le=1.0)] = 0.8
+    reflectivity: TargetReflectivity = 0.8
     distance_m: TargetDistance
 
 
@@ -34,15 +34,15 @@ class Noise(Settings):
     0.01
     """
 
-    ray_sigma_m: NotNegative = 0.0
+    ray_sigma_m: Sigma = 0.0
     """standard deviation of every single measurement [m]"""
     stated_at: StatedAt | None = None
     """the target that ``ray_sigma_m`` holds for; None: it holds for all"""
-    floor_sigma_m: NotNegative = 0.0
+    floor_sigma_m: Sigma = 0.0
     """what remains of ``ray_sigma_m`` for the strongest signals [m]"""
     distribution: Literal["normal", "laplace"] = "normal"
     """of every single measurement"""
-    bias_sigma_m: NotNegative = 0.0
+    bias_sigma_m: Sigma = 0.0
     """standard deviation of the fixed bias of each laser [m], sampled once per seed"""
     pointing_sigma_mrad: Annotated[float, Field(ge=0.0, lt=500.0)] = 0.0
     """standard deviation of the true direction about the reported one, across and up each [mrad]"""
@@ -52,5 +52,5 @@ class Noise(Settings):
     """probability a pulse that sunlight or the receiver's own noise makes an echo out of nothing"""
     interference: Fraction = 0.0
     """probability a pulse that the light of another sensor makes an echo, as strong as a white wall's"""
-    speed_sigma_m_s: NotNegative | None = None
+    speed_sigma_m_s: Sigma | None = None
     """standard deviation of the radial speed that an FMCW sensor measures [m/s]; None: it measures none"""

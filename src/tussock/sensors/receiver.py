@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tussock.quantities import Fraction, NotNegative, Pair, Positive, TargetDistance
+from tussock.quantities import Fraction, NotNegative, Pair, Positive, TargetDistance, TargetReflectivity
 from tussock.return_modes import Mode
 from tussock.settings import Settings
 
@@ -29,7 +29,7 @@ _SHEET = re.compile(r"\s*([\d.]+)\s*%\s*at\s*([\d.]+)\s*m(?:\s+with\s+probabilit
 class Detects(Settings):
     """A wall that the sensor's sheet says it sees, and how surely: ``10 % at 80 m with probability 0.9``."""
 
-    reflectivity: Annotated[float, Field(gt=0.0, le=1.0)] = 0.1
+    reflectivity: TargetReflectivity = 0.1
     distance_m: TargetDistance
     probability: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.9
 

@@ -60,9 +60,10 @@ def spread_of_ranges(sigma: float, ratio: float, pulse_sigma: float, floor: floa
     """
     if ratio <= 0.0:
         return RangeSpread(sigma**2, 0.0, 0.0)
-    room = max(sigma**2 - floor**2, 0.0)
-    thermal = min(2.0 * pulse_sigma**2, room * ratio**2)
-    return RangeSpread(min(floor, sigma) ** 2, (room - thermal / ratio**2) * ratio, thermal)
+    room, bound = max(sigma**2 - floor**2, 0.0), 2.0 * pulse_sigma**2
+    if room * ratio**2 <= bound:  # no room for shot noise; however weak the target, nothing is divided by nothing
+        return RangeSpread(min(floor, sigma) ** 2, 0.0, room * ratio**2)
+    return RangeSpread(min(floor, sigma) ** 2, (room - bound / ratio**2) * ratio, bound)
 
 
 def laser_biases(sigma: float, lasers: int, seed: int) -> NDArray[np.float32]:

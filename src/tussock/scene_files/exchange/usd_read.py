@@ -28,6 +28,7 @@ from tussock.scene_files.exchange.told import KEY, add_object, exact_places, war
 from tussock.scene_files.exchange.usd_crate import check_crate
 from tussock.scene_files.exchange.usd_motion import Motions
 from tussock.scene_files.exchange.usd_shapes import SHAPES, Shapes
+from tussock.tried_apart import try_apart
 
 __all__ = ["USD_SUFFIXES", "load_usd"]
 
@@ -51,6 +52,21 @@ class _Found(NamedTuple):
     motion: Trajectory | None
 
 
+_TRIAL = """
+import sys
+from pxr import Usd
+stage = Usd.Stage.Open(sys.argv[1])
+first = Usd.TimeCode.EarliestTime()
+for root in [stage.GetPseudoRoot(), *stage.GetPrototypes()]:
+    for prim in Usd.PrimRange.AllPrims(root):
+        for attribute in prim.GetAttributes():
+            attribute.Get(first)
+            for time in attribute.GetTimeSamples() if attribute.GetName().startswith("xformOp") else ():
+                attribute.Get(time)
+"""
+"""opens a file and looks at all that will be read"""
+
+
 def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str], None] = warn) -> Scene:
     """Read a USD file and the layers and textures that it names, as far as they lie within its ``reach``."""
     path = Path(path)
@@ -61,6 +77,10 @@ def load_usd(path: Path | str, *, reach: Reach | None = None, say: Callable[[str
         refuse_special(path)
         raise InputError("no such scene file", source=path)
     check_crate(path)
+    try:
+        try_apart(_TRIAL, path, "OpenUSD")
+    except InputError as error:
+        raise error.within(path) from None
     quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()  # what goes wrong is said here, in one line
     try:
         scene = _Reader(pxr, path, reach or Reach.of(path)).scene(say)
