@@ -6,8 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,11 @@ def test_all_have_ended_when_it_returns_even_after_an_error() -> None:
         ended.clear()
         with pytest.raises(ValueError, match=f"worker {who_fails}"):
             run_on_threads(kernel, 4, who_fails)
-        assert sorted(ended) == [worker for worker in range(4) if worker != who_fails]
+        after = list(ended)
+        if who_fails:  # else helpers that have not begun then need not
+            assert sorted(after) == [worker for worker in range(4) if worker != who_fails]
+        time.sleep(0.1)
+        assert ended == after
 
 
 @pytest.mark.parametrize(("threads", "pieces"), [(1, 1), (1, 5), (3, 1), (3, 4), (8, 3)])
@@ -125,29 +129,98 @@ def test_bad_numbers(bad: Any) -> None:
         resolve_threads(bad)
 
 
-def test_where_no_thread_can_be_had_the_others_do_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As under a limit on memory: the pool has queued the work before it finds out, and must not do it twice."""
+@pytest.mark.parametrize("room", [0, 1, 3])
+def test_where_no_thread_can_be_had_the_others_do_its_share(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """As under a limit on memory."""
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def refuse(self: threading.Thread) -> None:
+        if len(started) == room:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    monkeypatch.setattr(threads_module, "_idle", [])
+    monkeypatch.setattr(threading.Thread, "start", refuse)
     done: list[int] = []
+    for _ in range(3):
+        run_on_threads(lambda worker, workers: done.append(worker), 6, pieces=2)
+    assert sorted(done) == sorted(3 * list(range(12)))
+    assert len(started) == room
 
-    class Pool:
-        def __init__(self) -> None:
-            self.queued: list[Callable[[], None]] = []
 
-        def submit(self, work: Callable[[int], None], first: int) -> Future[None]:
-            self.queued.append(lambda: work(first))
-            if len(self.queued) == 2:
-                raise RuntimeError("can't start new thread")
-            future: Future[None] = Future()
-            work(first)
-            future.set_result(None)
-            return future
+def test_who_wakes_up_late_does_not_do_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asked does not wait for helpers that have not begun, does their part, and they do nothing when they come to it."""
+    late: list[Callable[[], None]] = []
 
-    pool = Pool()
-    monkeypatch.setattr(threads_module, "_pool_of", lambda size: pool)
+    class Sleeper:
+        class jobs:
+            put = staticmethod(late.append)
+
+    monkeypatch.setattr(threads_module, "_idle", [])
+    monkeypatch.setattr(threads_module, "_helpers", lambda wanted: [Sleeper() for _ in range(wanted)])
+    done: list[int] = []
     run_on_threads(lambda worker, workers: done.append(worker), 4, pieces=2)
-    for late in pool.queued:
-        late()
     assert sorted(done) == list(range(8))
+    for job in late:
+        job()
+    assert sorted(done) == list(range(8))
+
+
+def test_helpers_are_kept_and_hold_nothing_while_they_sleep() -> None:
+    names: list[int] = []
+
+    class Large:
+        pass
+
+    held = Large()
+    kept = weakref.ref(held)
+    for _ in range(20):
+        run_on_threads(lambda worker, workers, it: names.append(threading.get_ident()), 3, held)
+    del held
+    for _ in range(200):
+        if kept() is None:
+            break
+        time.sleep(0.01)
+    assert kept() is None
+    assert len(set(names)) <= 3
+
+
+def test_after_a_fork_the_child_has_helpers_of_its_own() -> None:
+    code = """
+import os, numpy as np
+from tussock.threads import run_on_threads
+calls = np.zeros(4, int)
+def kernel(worker, workers):
+    calls[worker] += 1
+run_on_threads(kernel, 4)
+if (child := os.fork()) == 0:
+    run_on_threads(kernel, 4)
+    os._exit(0 if calls.tolist() == [2, 2, 2, 2] else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+def test_the_interpreter_ends_while_a_thread_that_nobody_waits_for_works() -> None:
+    code = """
+import threading, time
+from tussock.threads import run_on_threads
+begun = threading.Event()
+def kernel(worker, workers):
+    begun.set()
+    time.sleep(0.3)
+    print("ended", flush=True) if worker else None
+threading.Thread(target=run_on_threads, args=(kernel, 2), daemon=True).start()
+begun.wait()
+time.sleep(0.1)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
 
 
 @pytest.mark.skipif(
