@@ -23,6 +23,7 @@ from tussock.poses import Pose, Trajectory
 from tussock.pulse.adaptive import off_plane, stand_for
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
+from tussock.pulse.kept_scratch import shelf_for
 from tussock.pulse.loop import Turns
 from tussock.pulse.plain import is_dry, loop_for, on_a_thread
 from tussock.pulse.sub_rays import apart_in_groups
@@ -119,7 +120,7 @@ def scan(
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
         loop = on_a_thread(loop_for(shot.scanning, slots))
-        run_on_threads(loop, threads, turns, shot.scanning, slots, pieces=pieces)
+        run_on_threads(loop, threads, turns, shot.scanning, slots, shelf_for(shot.scanning, slots), pieces=pieces)
         tables = shot.moving.tables
         # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)

@@ -16,8 +16,9 @@ import numpy as np
 
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
 from tussock.pulse.adaptive import finish_lanes
+from tussock.pulse.kept_scratch import Shelf, scratch_from
 from tussock.pulse.listen import lift_lanes
-from tussock.pulse.loop import Turns, new_scratch, pulse_loop
+from tussock.pulse.loop import Turns, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.tables import Chosen, Heard, Hits, Lot, Part, Recording, Scanning, Scratch, Slots
@@ -25,7 +26,7 @@ from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import has_weather, weather_lanes
 from tussock.randomness import Chance
-from tussock.rebound import Rebound, in_python
+from tussock.rebound import Rebound
 from tussock.trace.packets import Packet
 from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings, trace_volumes
@@ -42,13 +43,12 @@ def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
 
 @cache
 def on_a_thread(loop: Callable[..., None]) -> Callable[..., None]:
-    """A loop as `run_on_threads` calls it: with memory of its own for every call."""
-    memory = in_python(new_scratch)
+    """A loop as `run_on_threads` calls it: with memory that no other call uses."""
     plain = not INTERPRETED and loop is plain_loop()
 
-    def fire(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots) -> None:
-        scratch = memory(scanning, slots.range.shape[1])
-        loop(turns, *(_read(scanning, slots, scratch) if plain else (scanning, slots, scratch)))
+    def fire(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots, shelf: Shelf) -> None:
+        with scratch_from(shelf, scanning, slots) as scratch:
+            loop(turns, *(_read(scanning, slots, scratch) if plain else (scanning, slots, scratch)))
 
     return fire
 

@@ -7,6 +7,7 @@ import pytest
 
 import tussock
 from tussock.poses import Pose, Trajectory
+from tussock.pulse.kept_scratch import shelf_for
 from tussock.pulse.loop import Turns, pulse_loop
 from tussock.pulse.plain import _IDLE, is_plain, loop_for, on_a_thread, plain_loop
 from tussock.scene.response import VegetationResponse
@@ -36,7 +37,7 @@ def test_both_loops_give_the_same_bits(settings):
         shot, world = shot_of(scene_of(), **settings)
         pulses = len(shot.fired.lasers)
         turns = Turns(pulses + 16, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
-        on_a_thread(loop)(0, 1, turns, shot.scanning, shot.slots)
+        on_a_thread(loop)(0, 1, turns, shot.scanning, shot.slots, shelf_for(shot.scanning, shot.slots))
         assert world.triangles == 14
         slots = shot.slots
         written = np.arange(slots.range.shape[1]) < slots.counts[:, None]
