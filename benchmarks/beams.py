@@ -50,8 +50,8 @@ def edges() -> tussock.Scene:
 def scenes() -> dict[str, tuple[tussock.World, tussock.Pose, dict]]:
     """World, pose and pattern of every place."""
     ahead = {"kind": "grid", "frame_hz": 10.0}
-    fan = {"first": 6.0, "last": -6.0, "count": 80}
-    down = {"kind": "spinning", "rotation_hz": 10.0, "steps": 400}
+    fan = {"first": 6.0, "last": -6.0, "count": 160}
+    down = {"kind": "spinning", "rotation_hz": 10.0, "steps": 1600}
     down["elevation_deg"] = {"first": -25.0, "last": -4.0, "count": 16}
     return {
         "meadow": (tussock.World(tussock.ready_scene("meadow")), tussock.Pose.at(0, 0, 2), down),
@@ -97,7 +97,7 @@ def figures(name: str, place: str, world: tussock.World, pose: tussock.Pose, pat
     )
     found = {}
     for rays in COUNTS:
-        frame = tussock.scan(world, sensor.with_(**{"beam.rays": rays, "beam.sampling": "sequence"}), pose)
+        frame = tussock.scan(world, sensor.with_(**{"beam.rays": rays, "beam.sampling": "even"}), pose)
         found[rays] = (len(frame) / frame.pulses, spread(place, frame) if len(frame) else 0.0)
     return found
 
@@ -138,6 +138,7 @@ def of_adaptive() -> Iterator[str]:
         pose = pose if isinstance(pose, tussock.Pose) else pose.pose(float(pose.times[0]))
         for mode in ("strongest", "strongest+last", "all"):
             few, many = (sampled(Trial(), name, rays, mode) for rays in (64, 256))
+            few = few.with_(**{"beam.sampling": "sequence"})
             adaptive = few.with_(**{"beam.adaptive": True})
             best = np.array(frame_figures(tussock.scan(world, many, pose)))
             one, other = timed_in_turns(

@@ -147,6 +147,7 @@ def measure_adaptive(
     name: str, world: World, sensor: Sensor, pose: Pose, *, rounds: int = 9, threads: int | None = None
 ) -> Case:
     """Adaptive sub-rays: ``bare`` is the same scan with all of them."""
+    sensor = sensor.with_(**{"beam.sampling": "sequence"})
     count, adaptive = resolve_threads(threads), sensor.with_(**{"beam.adaptive": True})
     whole, few = timed_in_turns(
         lambda: scan(world, sensor, pose, threads=count),

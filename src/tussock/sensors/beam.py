@@ -5,6 +5,11 @@ Sub-rays leave from the pulse's origin through points of the plane one metre ahe
 eight points on a ring of radius √2·tan(γ/2)/4 for a circular spot. That is 0.35 of the spot's radius tan(γ/2);
 `full` puts the ring on the edge of the spot instead.
 
+What a pulse reports of an edge hangs on the share of the spot that lies behind it. So sub-rays that stand for the whole
+spot shall have the right share behind every straight line: `even` places as many as are asked for in a lattice over a
+rectangle, each the middle of a column and of a row of its own, and on a spiral of the golden angle over a disc (Vogel 1979).
+The first points of a sequence, which serve for any number, leave up to twice that error.
+
 The light is not the same all over the spot: flat it is what a bar of a laser diode images, Gaussian what a fibre or a
 single mode does. A Gaussian spot is given to where its light has fallen to 1/e² (ISO 11146), and sub-ray k carries
 exp(−2ρ²) of it, ρ its distance from the axis as a share of that radius. All weights of a pulse make 1.
@@ -16,17 +21,20 @@ reflector beside the beam answers to it: that is blooming.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from tussock.arrays import sealed
 from tussock.settings import Settings
 
 __all__ = ["Beam"]
 
 _PROBES = 8
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 Divergence = Annotated[float, Field(ge=0.0, lt=1500.0)]
 
 
@@ -47,9 +55,10 @@ class Beam(Settings):
     a square as large as a VLP-16's 12.7 by 9.5 mm"""
     rays: Annotated[int, Field(ge=1, le=1024)] = 1
     """sub-rays a pulse; 1 is the beam's axis alone"""
-    sampling: Literal["stencil", "full", "sequence", "random"] = "stencil"
-    """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; sequence: any number
-    of points spread evenly over the spot; random: the same, sampled anew for every pulse"""
+    sampling: Literal["stencil", "full", "even", "sequence", "random"] = "stencil"
+    """stencil: the nine points of MAVS; full: the same nine points out to the spot's edge; even: as many points as there
+    are rays, spread evenly; sequence: the first points of a sequence that fills the spot, so that more of them only
+    add to those that were there; random: the same, sampled anew for every pulse"""
 
     adaptive: bool = False
     """trace eight sub-rays, and the others only where those do not meet one surface; no effect on fewer than sixteen"""
@@ -124,6 +133,8 @@ class Beam(Settings):
             return np.zeros((1, 2))
         if self.rays == 9 and self.sampling in ("stencil", "full"):
             return _nine_points(self.shape) * (np.sqrt(2) / 4 if self.sampling == "stencil" else 1.0)
+        if self.sampling == "even":
+            return _even_places(self.shape, self.rays)
         return spread_over_spot(self.shape, _additive_sequence(self.rays))
 
 
@@ -142,6 +153,34 @@ def _additive_sequence(count: int) -> NDArray[np.float64]:
     plastic = 1.324717957244746
     step = np.array([1 / plastic, 1 / plastic**2])
     return (0.5 + np.arange(count)[:, None] * step) % 1.0
+
+
+@cache
+def _even_places(shape: str, count: int) -> NDArray[np.float64]:
+    """Points of the unit spot that stand for as much of its area each, shape (count, 2)."""
+    if shape == "rectangle":
+        return sealed(spread_over_spot(shape, _lattice(count)))
+    number = np.arange(count)
+    spiral = spread_over_spot(shape, np.stack([(number + 0.5) / count, number * _GOLDEN % 1.0], 1))
+    spiral -= spiral.mean(0)  # on the axis on average: slanting ground is met at the axis' range
+    # Sixteen that follow each other are traced together: a sector of the spot is narrower than a ring.
+    return sealed(spiral[np.argsort(np.arctan2(spiral[:, 1], spiral[:, 0]), kind="stable")])
+
+
+def _lattice(count: int) -> NDArray[np.float64]:
+    """The lattice of ``count`` points in the unit square whose nearest neighbours are farthest apart, shape (count, 2).
+
+    Point i lies in column i and in row i·g mod count.
+    """
+    number = np.arange(count)
+    step = 1
+    if count > 2:
+        steps = np.arange(1, count // 2 + 1)
+        column = np.minimum(number, count - number)[1:, None]
+        row = number[1:, None] * steps % count
+        nearest = (column**2 + np.minimum(row, count - row) ** 2).min(0)
+        step = int(steps[np.where(np.gcd(steps, count) == 1, nearest, 0).argmax()])
+    return (np.stack([number, number * step % count], 1) + 0.5) / count
 
 
 def spread_over_spot(shape: str, unit: NDArray[np.float64]) -> NDArray[np.float64]:
