@@ -21,6 +21,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.surfaces import SURFACES
+from tussock.scene_files.shapes import check_triangles
 from tussock.settings import Settings
 
 __all__ = ["NoiseTable", "PopulateTable", "TerrainShape", "ZoneTable"]
@@ -83,6 +84,8 @@ class TerrainShape(Settings):
     def field(self, reach: Reach) -> HeightField:
         if self.noise is not None and self.size_m is not None:
             n = self.noise
+            nx, ny = self.cells or self.size_m
+            check_triangles(2.0 * nx * ny)
             return noise_terrain(
                 self.size_m,
                 cells=self.cells,
