@@ -91,14 +91,25 @@ def test_shapes_that_are_made_of_numbers(shape, tmp_path, monkeypatch):
     """Thirty characters asked for 192 million triangles."""
     file = tmp_path / "s.toml"
     file.write_text(f"[[objects]]\nname = 'much'\n{shape}\n")
-    refused(
-        lambda: load_scene(file), r"\(much\): triangles: must be at most 5,368,709 in a shape .*TUSSOCK_LIMIT_MB=\d+"
-    )
+    refused(lambda: load_scene(file), r"\(much\): triangles: must be at most 5,368,709 where .*TUSSOCK_LIMIT_MB=\d+")
     file.write_text("[[objects]]\ncylinder = {radius_m = 1, height_m = 1, sides = 10000}\n")
     monkeypatch.setenv("TUSSOCK_LIMIT_MB", "1")
     refused(lambda: load_scene(file), "got 40000; .*TUSSOCK_LIMIT_MB=2")
     monkeypatch.setenv("TUSSOCK_LIMIT_MB", "2")
     assert load_scene(file).triangles == 40_000
+
+
+def test_copies_that_are_made_of_a_density(tmp_path, monkeypatch):
+    """Twelve million that were to keep their distance were sampled for a minute."""
+    file = tmp_path / "s.toml"
+    file.write_text(
+        "[[objects]]\nname = 'floor'\nground = {size_m = [30, 20]}\n[[objects]]\nname = 'stones'\n"
+        "box = {size_m = [0.1, 0.1, 0.1]}\npopulate = {on = 'floor', density_per_m2 = 20000, spacing_m = 1}\n"
+    )
+    refused(lambda: load_scene(file), r"\(stones\): copies: must be at most 2,684,354 where .*TUSSOCK_LIMIT_MB=1145")
+    file.write_text(file.read_text().replace("20000, spacing_m = 1", "200"))
+    monkeypatch.setenv("TUSSOCK_LIMIT_MB", "12")
+    assert len(load_scene(file)["stones"].placements) == 120_000
 
 
 def test_honest_files_are_far_below():

@@ -46,20 +46,22 @@ __all__ = [
     "SphereShape",
     "SwardShape",
     "TreeShape",
-    "check_triangles",
+    "check_made",
 ]
 
 
-_BYTES = 50
-"""of a triangle that stay in memory: its corners, their numbers, its part of Embree's tree; three times that while it is made"""
+_BYTES = {"triangles": 50, "copies": 100}
+"""that stay in memory of each: corners and their numbers, or a place, and their part of Embree's tree; up to three times that
+while they are made"""
 
 
-def check_triangles(count: float) -> None:
-    """Refuse numbers of a scene file that ask for more triangles than a file of any size may take memory for."""
-    if limit_bytes() < count * _BYTES < math.inf:  # what is no number the shape itself refuses
+def check_made(what: str, count: float) -> None:
+    """Refuse numbers of a scene file that ask for more triangles or copies than any file may take memory for."""
+    each = _BYTES[what]
+    if limit_bytes() < count * each < math.inf:  # what is no number the shape itself refuses
         raise InputError.of(
-            "triangles", f"must be at most {limit_bytes() // _BYTES:,} in a shape that is made of numbers", round(count),
-            f"use fewer cells, blades or sides, or allow them with TUSSOCK_LIMIT_MB={math.ceil(count * _BYTES / MIB)}",
+            what, f"must be at most {limit_bytes() // each:,} where they are made of numbers", round(count),
+            f"lower them, or allow that many with TUSSOCK_LIMIT_MB={math.ceil(count * each / MIB)}",
         )  # fmt: skip
 
 
@@ -72,7 +74,7 @@ class Shape(Settings):
 
     def build(self, reach: Reach) -> Mesh:
         """The mesh; ``reach`` is that of the scene file."""
-        check_triangles(self._asked())
+        check_made("triangles", self._asked())
         return type(self).make(**self._options())
 
     def _asked(self) -> float:
@@ -162,7 +164,7 @@ class GroundShape(Shape):
         cells = self._cells(reach)
         if self.heights is not None:
             return ground(self.size_m, cells=cells, heights=_heights(reach.file(self.heights)))
-        check_triangles(2 * cells[0] * cells[1])
+        check_made("triangles", 2 * cells[0] * cells[1])
         relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
         return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
 
