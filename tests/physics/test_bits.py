@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.files.formats import load_frame
 from tussock.frames.frame import Frame
 from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
@@ -123,3 +126,18 @@ def test_whose_word_holds_at_edges_can_be_chosen(monkeypatch: pytest.MonkeyPatch
         Device()
     with pytest.raises(InputError, match="edges: must be embree or own"):
         Device(edges="sharp")
+
+
+def test_the_command_line_pins_too(tussock: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUSSOCK_ISA", "")  # put back what the commands set
+    monkeypatch.setenv("TUSSOCK_EDGES", "")
+    words = ["scan", "rods", "--sensor", "vlp-16", "--rays", "1", "--out"]
+    status, _, said = tussock("--isa", host_isas()[0], "--edges", "own", *words, "pinned.npz")
+    assert status == 0, said
+    told = load_frame("pinned.npz").meta["tracer"]
+    assert (told["isa"], told["edges"]) == (host_isas()[0], "own")
+    for option, rule in (("--isa", "isa: must be one of those that"), ("--edges", "edges: must be embree or own")):
+        status, _, said = tussock(option, "mine", *words, "other.npz")
+        assert status == 2
+        assert said.startswith(f"error: {rule}")
+        assert said.count("\n") == 1
