@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "faults"), str(ROOT / "tests")]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and nohup this
 LONGEST_S = 120
 NOTES = ("progress.jsonl", ".run.json", "manifest.json", "journal")
 """files in which a command notes how far it is, so that it can go on"""

@@ -185,6 +185,7 @@ from tussock.sensors.sensor import Sensor as Sensor
 from tussock.simulate import scan as scan
 from tussock.simulate import scan_range as scan_range
 from tussock.studio.app import Studio as Studio
+from tussock.trace.embree import Device as Device
 from tussock.trace.world import World as World
 from tussock.viewer import Viewer as Viewer
 from tussock.wire.addresses import Endpoint as Endpoint

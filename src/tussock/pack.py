@@ -39,7 +39,7 @@ from tussock.scene_files.scene_save import save_scene
 from tussock.sensors.sensor import Sensor
 from tussock.shown import Shown
 from tussock.version import VERSION
-from tussock.whole_files import TemporaryFolder, check_writable, scratch_folder, whole_file
+from tussock.whole_files import TemporaryFolder, clear_left, scratch_folder, whole_file
 
 __all__ = ["Packed", "load_pack", "save_pack", "unpack"]
 
@@ -88,8 +88,10 @@ def save_pack(
     path = Path(path)
     if path.suffix.lower() != ".tussock":
         raise OutputError(f"{path}: a pack ends in .tussock; name it {path.with_suffix('.tussock').name}")
-    check_writable(path, force=force)
-    with scratch_folder(path) as folder:
+    with (
+        whole_file(path, force=force) as temporary,
+        scratch_folder(path) as folder,
+    ):  # which goes before the pack has its name
         save_scene(scene, folder / "scene.toml")
         if sensor is not None:
             _save_sensor(sensor, folder)
@@ -107,7 +109,7 @@ def save_pack(
             "entries": {name: {"bytes": file.stat().st_size, "sha256": _digest(file)} for name, file in names.items()},
         }
         text = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
-        with whole_file(path, force=force) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        with zipfile.ZipFile(temporary, "w") as archive:
             archive.comment = hashlib.sha256(text).hexdigest().encode()
             with archive.open(_entry(_MANIFEST), "w") as target:
                 target.write(text)
@@ -131,6 +133,7 @@ def unpack(path: Path | str, folder: Path | str, *, force: bool = False) -> list
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
     if folder.exists() and any(folder.iterdir()) and not force:
+        clear_left(folder)
         raise OutputError(f"{folder}: is not empty; choose another folder or pass force=True")
     with _opened(path) as archive, scratch_folder(folder) as scratch:
         manifest = _checked(archive, path)

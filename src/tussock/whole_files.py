@@ -30,6 +30,7 @@ __all__ = [
     "TemporaryFolder",
     "check_folder",
     "check_writable",
+    "clear_left",
     "clear_parts",
     "named_together",
     "part_of",
@@ -55,6 +56,7 @@ def check_writable(path: Path, *, force: bool = False) -> None:
             # Renaming a file over it would replace the device itself.
             raise OutputError(f"{path}: is a device or a pipe; name a plain file")
         if path.exists() and not force:
+            clear_left(path)
             raise OutputError(f"{path}: exists already; choose another name or pass force=True")
         if not folder.is_dir():
             raise OutputError(f"{folder}: no such folder; create it first")
@@ -153,6 +155,7 @@ def check_folder(path: Path, *, force: bool = False) -> None:
     if not path.is_dir():
         check_writable(path)
     elif not force:
+        clear_left(path)
         raise OutputError(f"{path}: exists already; choose another name or pass force=True")
     elif not os.access(path.parent, os.W_OK):
         raise OutputError(f"{path.parent}: this folder cannot be written; choose another")
@@ -177,10 +180,14 @@ def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
             raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
 
+def _scratch_of(path: Path) -> Path:
+    return part_of(path.with_name(f"{path.name}.scratch"))
+
+
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
     """A folder beside ``path`` for what is needed while it is made; it goes with the block, or with the next maker."""
-    part = part_of(path.with_name(f"{path.name}.scratch"))
+    part = _scratch_of(path)
     with ExitStack() as held:
         try:
             held.enter_context(left_until(part))
@@ -211,6 +218,13 @@ class TemporaryFolder:
     def close(self) -> None:
         self._left.__exit__(None, None, None)
         _let_go(self.path, self._lock)
+
+
+def clear_left(path: Path) -> None:
+    """Remove what a process left that was killed right after ``path`` had its name: nobody else will write there again."""
+    for part in (part_of(path), _scratch_of(path)):
+        with suppress(OSError, OutputError):
+            _clear(part)
 
 
 def clear_parts(folder: Path) -> None:

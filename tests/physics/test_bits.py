@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.files.formats import load_frame
 from tussock.frames.frame import Frame
 from tussock.plants.grass import grass_tile
 from tussock.poses import Pose, Trajectory
@@ -84,9 +87,11 @@ def test_rays_right_at_the_edges_of_blades_meet_the_same(isa: str) -> None:
 
 
 @pytest.mark.parametrize("isa", host_isas())
-@pytest.mark.parametrize("placed", ["once", "as copies", "mirrored"])
-def test_a_leaf_ends_a_band_before_its_edge(isa: str, placed: str) -> None:
+@pytest.mark.parametrize("placed", ["once", "as copies", "mirrored", "of a large shape"])
+def test_a_leaf_ends_a_band_before_its_edge(isa: str, placed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At 20 m the band is 1 to 3 µm wide; a wall is behind."""
+    if placed == "of a large shape":
+        monkeypatch.setattr("tussock.trace.triangles._BY_CORNERS_UP_TO", 0)
     scene = Scene()
     places = [[0.0, 0.0, 0.0]] if placed == "once" else [[0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]
     scale = np.array([[1.0, -1.0, 1.0]]) if placed == "mirrored" else np.ones((1, 3))
@@ -123,3 +128,18 @@ def test_whose_word_holds_at_edges_can_be_chosen(monkeypatch: pytest.MonkeyPatch
         Device()
     with pytest.raises(InputError, match="edges: must be embree or own"):
         Device(edges="sharp")
+
+
+def test_the_command_line_pins_too(tussock: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUSSOCK_ISA", "")  # put back what the commands set
+    monkeypatch.setenv("TUSSOCK_EDGES", "")
+    words = ["scan", "rods", "--sensor", "vlp-16", "--rays", "1", "--out"]
+    status, _, said = tussock("--isa", host_isas()[0], "--edges", "own", *words, "pinned.npz")
+    assert status == 0, said
+    told = load_frame("pinned.npz").meta["tracer"]
+    assert (told["isa"], told["edges"]) == (host_isas()[0], "own")
+    for option, rule in (("--isa", "isa: must be one of those that"), ("--edges", "edges: must be embree or own")):
+        status, _, said = tussock(option, "mine", *words, "other.npz")
+        assert status == 2
+        assert said.startswith(f"error: {rule}")
+        assert said.count("\n") == 1

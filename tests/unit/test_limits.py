@@ -19,6 +19,7 @@ from tussock.limits import MIB, check_memory, read_bytes
 from tussock.numpy_files import load_npy, load_npz
 from tussock.scene.texture import Texture
 from tussock.scene_files.mesh_files import load_mesh
+from tussock.scene_files.scene_file import load_scene
 from tussock.scene_files.volume_file import load_volumes
 
 WIDE = 40_000
@@ -71,6 +72,44 @@ def test_the_limit_can_be_raised(tmp_path, monkeypatch):
     monkeypatch.setenv("TUSSOCK_LIMIT_MB", "much")
     with pytest.raises(InputError, match="TUSSOCK_LIMIT_MB: must be a whole number of megabytes, got 'much'"):
         load_npz(file)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "terrain = {size_m = [30, 20], cells = [12, 8000000], noise = {height_m = 0.4}}",
+        "terrain = {size_m = [30000, 20000], noise = {height_m = 0.4, wavelength_m = 10000}}",
+        "ground = {size_m = [30, 20], cells = [9000, 9000], relief_m = 1}",
+        "cylinder = {radius_m = 1, height_m = 1, sides = 9000000}",
+        "grow = {kind = 'tree', triangles = 9000000}",
+        "grow = {kind = 'shrub', triangles = 9000000}",
+        "grow = {kind = 'grass', blades = 1000000, segments = 100}",
+        "grow = {kind = 'reeds', size_m = [9000, 9000]}",
+    ],
+)
+def test_shapes_that_are_made_of_numbers(shape, tmp_path, monkeypatch):
+    """Thirty characters asked for 192 million triangles."""
+    file = tmp_path / "s.toml"
+    file.write_text(f"[[objects]]\nname = 'much'\n{shape}\n")
+    refused(lambda: load_scene(file), r"\(much\): triangles: must be at most 5,368,709 where .*TUSSOCK_LIMIT_MB=\d+")
+    file.write_text("[[objects]]\ncylinder = {radius_m = 1, height_m = 1, sides = 10000}\n")
+    monkeypatch.setenv("TUSSOCK_LIMIT_MB", "1")
+    refused(lambda: load_scene(file), "got 40000; .*TUSSOCK_LIMIT_MB=2")
+    monkeypatch.setenv("TUSSOCK_LIMIT_MB", "2")
+    assert load_scene(file).triangles == 40_000
+
+
+def test_copies_that_are_made_of_a_density(tmp_path, monkeypatch):
+    """Twelve million that were to keep their distance were sampled for a minute."""
+    file = tmp_path / "s.toml"
+    file.write_text(
+        "[[objects]]\nname = 'floor'\nground = {size_m = [30, 20]}\n[[objects]]\nname = 'stones'\n"
+        "box = {size_m = [0.1, 0.1, 0.1]}\npopulate = {on = 'floor', density_per_m2 = 20000, spacing_m = 1}\n"
+    )
+    refused(lambda: load_scene(file), r"\(stones\): copies: must be at most 2,684,354 where .*TUSSOCK_LIMIT_MB=1145")
+    file.write_text(file.read_text().replace("20000, spacing_m = 1", "200"))
+    monkeypatch.setenv("TUSSOCK_LIMIT_MB", "12")
+    assert len(load_scene(file)["stones"].placements) == 120_000
 
 
 def test_honest_files_are_far_below():

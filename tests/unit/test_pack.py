@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -200,3 +201,30 @@ unpack(sys.argv[1], sys.argv[2])
     files = unpack(packed, folder / "unpacked")
     assert all(file.is_file() for file in files)
     assert [path.name for path in folder.iterdir()] == ["unpacked"]
+
+
+KILLED_AT_ITS_END = """
+import os, signal, sys
+from pathlib import Path
+from tussock import whole_files
+from tussock.pack import load_pack, save_pack, unpack
+what, packed, out = sys.argv[1:]
+scene = load_pack(packed).scene
+removed = whole_files._remove
+whole_files._remove = lambda part: os.kill(os.getpid(), signal.SIGKILL) if "scratch" in part.name else removed(part)
+save_pack(scene, out) if what == "save" else unpack(packed, out)
+"""
+
+
+@pytest.mark.parametrize("what", ["save", "unpack"])
+def test_a_kill_when_all_is_done_leaves_nothing_that_stays(what, packed, tmp_path):
+    """What has its name already is not made again: what lay beside it stayed for ever."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    out = folder / ("again.tussock" if what == "save" else "unpacked")
+    words = [sys.executable, "-c", KILLED_AT_ITS_END, what, packed, out]
+    done = subprocess.run(words, check=False, timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    with suppress(OutputError):  # it is there already
+        save_pack(load_pack(packed).scene, out) if what == "save" else unpack(packed, out)
+    assert [path.name for path in folder.iterdir()] == [out.name]

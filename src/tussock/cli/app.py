@@ -60,7 +60,19 @@ for command in (
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    isa: str = typer.Option("", help="Instructions that trace rays: native, or pinned: avx2, sse4.2, avx, avx512."),
+    edges: str = typer.Option("", help="Who decides right at edges: embree, or own arithmetic."),
+) -> None:
+    if isa or edges:
+        from tussock.trace.embree import chosen_edges, chosen_isa
+
+        chosen_isa(isa or None)
+        chosen_edges(edges or None)
+    for name, given in (("TUSSOCK_ISA", isa), ("TUSSOCK_EDGES", edges)):
+        if given:  # for this process and those that it starts
+            os.environ[name] = given
     if version:
         from tussock.version import VERSION
 

@@ -21,6 +21,7 @@ from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.surfaces import SURFACES
+from tussock.scene_files.shapes import check_made
 from tussock.settings import Settings
 
 __all__ = ["NoiseTable", "PopulateTable", "TerrainShape", "ZoneTable"]
@@ -83,6 +84,8 @@ class TerrainShape(Settings):
     def field(self, reach: Reach) -> HeightField:
         if self.noise is not None and self.size_m is not None:
             n = self.noise
+            nx, ny = self.cells or self.size_m
+            check_made("triangles", 2.0 * nx * ny)
             return noise_terrain(
                 self.size_m,
                 cells=self.cells,
@@ -161,6 +164,8 @@ class PopulateTable(Settings):
                 f"populate.on {self.on!r}: no earlier terrain or ground of that name; {nearest(self.on, grounds)}"
             )
         ground, size, centre = grounds[self.on]
+        wide, deep = self.size_m or size
+        check_made("copies", self.density_per_m2 * wide * deep)
         options: dict[str, Any] = {}
         if self.density_map is not None:
             options["density_map"] = brightness_image(reach.file(self.density_map))

@@ -17,6 +17,7 @@ from pydantic import Field
 from tussock.errors import InputError
 from tussock.ground.height_field import HeightField
 from tussock.ground.relief import Relief
+from tussock.limits import MIB, limit_bytes
 from tussock.numpy_files import load_npy
 from tussock.plants.conifer import conifer
 from tussock.plants.grass import grass_tile
@@ -45,7 +46,23 @@ __all__ = [
     "SphereShape",
     "SwardShape",
     "TreeShape",
+    "check_made",
 ]
+
+
+_BYTES = {"triangles": 50, "copies": 100}
+"""that stay in memory of each: corners and their numbers, or a place, and their part of Embree's tree; up to three times that
+while they are made"""
+
+
+def check_made(what: str, count: float) -> None:
+    """Refuse numbers of a scene file that ask for more triangles or copies than any file may take memory for."""
+    each = _BYTES[what]
+    if limit_bytes() < count * each < math.inf:  # what is no number the shape itself refuses
+        raise InputError.of(
+            what, f"must be at most {limit_bytes() // each:,} where they are made of numbers", round(count),
+            f"lower them, or allow that many with TUSSOCK_LIMIT_MB={math.ceil(count * each / MIB)}",
+        )  # fmt: skip
 
 
 class Shape(Settings):
@@ -57,7 +74,12 @@ class Shape(Settings):
 
     def build(self, reach: Reach) -> Mesh:
         """The mesh; ``reach`` is that of the scene file."""
+        check_made("triangles", self._asked())
         return type(self).make(**self._options())
+
+    def _asked(self) -> float:
+        """About how many triangles the numbers ask for, where that has no bound."""
+        return 0
 
     def _options(self) -> dict[str, Any]:
         """The keys that the file gave, in metres and radians and without units in their names."""
@@ -107,6 +129,9 @@ class CylinderShape(Shape):
     sides: int = 32
     capped: bool = True
 
+    def _asked(self) -> float:
+        return 4 * self.sides
+
 
 class GroundShape(Shape):
     """``ground = {size_m = [x, y]}``: flat, uneven by ``relief_m``, or of the ``heights`` in a NumPy file."""
@@ -139,6 +164,7 @@ class GroundShape(Shape):
         cells = self._cells(reach)
         if self.heights is not None:
             return ground(self.size_m, cells=cells, heights=_heights(reach.file(self.heights)))
+        check_made("triangles", 2 * cells[0] * cells[1])
         relief = Relief(height=self.relief_m, wavelength=self.wavelength_m, seed=self.seed)
         return ground(self.size_m, cells=cells, heights=relief if self.relief_m else None)
 
@@ -158,6 +184,9 @@ class GrassShape(Shape):
     folded: bool | None = None
     dead: float | None = None
     seed: int | None = None
+
+    def _asked(self) -> float:
+        return 4 * (self.blades or 0) * (self.segments or 6)
 
 
 class SwardShape(Shape):
@@ -184,6 +213,9 @@ class TrunkAndCrown(Shape):
     leaf_area_m2: float | None = None
     triangles: int | None = None
     seed: int | None = None
+
+    def _asked(self) -> float:
+        return self.triangles or 0
 
 
 class TreeShape(TrunkAndCrown):
@@ -212,6 +244,9 @@ class ShrubShape(Shape):
     triangles: int | None = None
     seed: int | None = None
 
+    def _asked(self) -> float:
+        return self.triangles or 0
+
 
 class ReedsShape(Shape):
     """``grow = {kind = "reeds"}``: upright stems as cylinders, with leaves and plumes, see `tussock.plants.reeds`."""
@@ -228,6 +263,13 @@ class ReedsShape(Shape):
     leaves: int | None = None
     plumes: float | None = None
     seed: int | None = None
+
+    def _asked(self) -> float:
+        width, depth = self.size_m or (2.0, 2.0)
+        stems = (50.0 if self.density_per_m2 is None else self.density_per_m2) * width * depth
+        leaves = 5 if self.leaves is None else self.leaves
+        plumes = 0.7 if self.plumes is None else self.plumes
+        return stems * (3 * (self.sides or 16) + 7 * leaves + 108 * plumes)
 
 
 Grown = Annotated[

@@ -193,10 +193,20 @@ def library() -> ctypes.CDLL:
 
 
 class Device:
-    """An Embree device; everything else is made by it and keeps it alive."""
+    """What traces rays: Embree, with the instructions ``isa`` ("avx2", …), and whose word holds right at ``edges`` ("own").
+
+    What is not given is as TUSSOCK_ISA and TUSSOCK_EDGES say, else the processor's best and "embree".
+
+    >>> scene = tussock.Scene("wall")
+    >>> wall = scene.add(tussock.box((1, 9, 9)), name="wall")
+    >>> world = tussock.World(scene, device=tussock.Device(edges="own"))
+    >>> tussock.scan(world, tussock.load_sensor("vlp-16"), tussock.Pose.at(5, 0, 0)).meta["tracer"]["edges"]
+    'own'
+    """
 
     def __init__(self, isa: str | None = None, edges: str | None = None) -> None:
         self._lib = library()
+        self._asked = (isa or os.environ.get("TUSSOCK_ISA") or None, edges or os.environ.get("TUSSOCK_EDGES") or None)
         self.isa = chosen_isa(isa)
         """the instructions that it uses, "" for those that Embree finds by itself"""
         self.edges = chosen_edges(edges)
@@ -205,6 +215,10 @@ class Device:
         self._handle: int | None = self._lib.rtcNewDevice(config.encode())
         if not self._handle:
             raise TraceError(f"Embree device: {_ERRORS.get(self._lib.rtcGetDeviceError(None), 'refused')}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, and on another host, it is again what was asked for."""
+        return type(self), self._asked
 
     @property
     def version(self) -> str:

@@ -62,12 +62,12 @@ class KeptTriangles:
         try:
             if len(triangles) <= _BY_CORNERS_UP_TO:
                 kept = (np.ascontiguousarray(vertices[triangles], np.float32),)
-                if self._with_neighbours:
-                    self._beyond[key] = (
-                        beyond_edges(vertices, triangles) if tight else np.full(triangles.shape, BORDER, np.int32)
-                    )
             else:
                 kept = (np.ascontiguousarray(vertices, np.float32), np.ascontiguousarray(triangles, np.uint32))
+            if self._with_neighbours:
+                self._beyond[key] = (
+                    beyond_edges(vertices, triangles) if tight else np.full(triangles.shape, BORDER, np.int32)
+                )
         except MemoryError:
             raise TraceError(f"keeping a shape of {len(triangles):,} triangles: out of memory") from None
         self._shapes[key] = kept
@@ -84,10 +84,7 @@ class KeptTriangles:
         return found
 
     def neighbours_of(self, keys: Sequence[Sequence[int]]) -> NDArray[np.uint64]:
-        """Where it says what is beyond the edges of their triangles, 0 where nothing does: in shapes that are very large.
-
-        Empty where nobody asks.
-        """
+        """Where it says what is beyond the edges of their triangles, 0 where nothing does; empty where nobody asks."""
         if not self._with_neighbours:
             return np.zeros(0, np.uint64)
         kept = ([self._beyond[name] for name in names if name in self._beyond] for names in keys)

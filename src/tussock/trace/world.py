@@ -136,7 +136,8 @@ class World(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process builds the world again: what Embree made stays in this one."""
-        return _built_again, (self.name, self.labels, self._dry, self.placed_volumes, self.weather, self.wind)
+        scene = (self.name, self.labels, self._dry, self.placed_volumes, self.weather, self.wind)
+        return _built_again, (*scene, self.device)
 
     def _with(self, scene: RawScene | None, tables: HitTables) -> Moving:
         """What moves, beside what stands."""
@@ -460,11 +461,11 @@ class World(Shown):
 
 def _built_again(
     name: str, labels: dict[str, int], objects: list[SceneObject], volumes: list[PlacedVolumes],
-    weather: Weather | None, wind: Wind | None,
+    weather: Weather | None, wind: Wind | None, device: Device,
 ) -> World:  # fmt: skip
     scene = Scene(name, labels=labels)
     scene.objects, scene.volumes, scene.weather, scene.wind = objects, volumes, weather, wind
-    return World(scene)
+    return World(scene, device=device)
 
 
 def _keys(thing: SceneObject | PlacedVolumes) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from tussock.scene.scene import Scene
 from tussock.sensors.noise import Noise
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
+from tussock.trace.embree import Device, host_isas
 from tussock.trace.world import World
 
 
@@ -172,10 +173,12 @@ def test_a_world_goes_to_another_process_and_is_built_again_there(plain_sensor: 
     leaf = Material(name="leaf", reflectance=0.6)
     scene.add(sphere(0.5, material=leaf), placements=Placements.of([[3, 3, 1], [4, -2, 1], [-3, 0, 1]]), label="thing")
     scene.add(box((2, 1, 1)), motion=Trajectory.through([0.0, 1.0], [Pose.at(5, 5, 1), Pose.at(5, -5, 1)]))
-    world = World(scene)
+    pinned = host_isas()[0]
+    world = World(scene, device=Device(pinned, "own"))  # what was asked of the tracer goes with it
     sensor = plain_sensor(noise=Noise(ray_sigma_m=0.01))
     expected = scan(world, sensor, Pose.at(0, 0, 2), seed=4)
     assert len(np.unique(expected.object_id)) == 3
+    assert (expected.meta["tracer"]["isa"], expected.meta["tracer"]["edges"]) == (pinned, "own")
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         columns, meta = pool.submit(_scan_elsewhere, world, sensor).result(timeout=240)
     assert {name: column.tobytes() for name, column in expected.columns.items()} == columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 __all__ = ["BORDER", "LEFT_ALONE", "beyond_edges"]
@@ -25,15 +25,18 @@ def beyond_edges(vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -
     """
     corners = _places(vertices)[triangles]
     begin, end = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-    edge = np.minimum(begin, end) << np.uint64(32) | np.maximum(begin, end)
+    edge = np.minimum(begin, end).astype(np.uint64) << np.uint64(32)
+    edge |= np.maximum(begin, end)
     order = np.argsort(edge)
     edge = edge[order]
     starts = np.flatnonzero(np.concatenate([[True], edge[1:] != edge[:-1]]))
-    sharing = np.diff(np.append(starts, len(edge)))
-    found = np.full(len(edge), LEFT_ALONE, np.int32)
+    del edge  # of a large shape each of these is half a gigabyte
+    sharing = np.diff(np.append(starts, len(order)))
+    found = np.full(len(order), LEFT_ALONE, np.int32)
     found[order[starts[sharing == 1]]] = BORDER
     one, other = order[starts[sharing == 2]], order[starts[sharing == 2] + 1]
     found[one], found[other] = other, one
+    del order, starts, sharing, one, other
     found[begin == end] = LEFT_ALONE
     beyond = found.reshape(-1, 3)
     if (found == BORDER).any():
@@ -45,15 +48,24 @@ def _in_large_parts(
     vertices: NDArray[np.float32], triangles: NDArray[np.uint32], beyond: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
     """Which triangles belong to a floor, a wall or other ground, at whose border the next one may begin, shape (m,)."""
-    a, b, c = (vertices[triangles[:, k]].astype(np.float64) for k in range(3))
-    areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    one, edge = np.nonzero(beyond >= 0)
-    ends = (one, beyond[one, edge] // 3)
-    _, part = connected_components(coo_array((np.ones(len(one), np.bool_), ends), (len(a), len(a))), directed=False)
+    areas = np.concatenate(
+        [_areas(vertices, piece) for piece in np.array_split(triangles, len(triangles) // 2**20 + 1)]
+    )
+    shared = beyond >= 0
+    rows = np.concatenate([[0], np.cumsum(shared.sum(1))])
+    others = beyond[shared] // 3
+    joined = csr_array((np.ones(len(others), np.bool_), others, rows), (len(beyond), len(beyond)))
+    _, part = connected_components(joined, directed=False)
     return np.asarray((np.bincount(part, areas) >= _LARGE)[part])
 
 
-def _places(vertices: NDArray[np.float32]) -> NDArray[np.uint64]:
+def _areas(vertices: NDArray[np.float32], triangles: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """[m²] of triangles (n, 3)."""
+    a, b, c = (vertices[triangles[:, k]].astype(np.float64) for k in range(3))
+    return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+
+
+def _places(vertices: NDArray[np.float32]) -> NDArray[np.uint32]:
     """A number for the place of every vertex (n, 3), the same for vertices at the same place."""
     at = np.ascontiguousarray(vertices, np.float32) + np.float32(0.0)  # −0 is 0
     mixed = np.zeros(len(at), np.uint64)
@@ -63,4 +75,4 @@ def _places(vertices: NDArray[np.float32]) -> NDArray[np.uint64]:
     _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
     if not np.array_equal(at[first[place]], at):  # two places have the same mixture: compare them whole
         _, place = np.unique(at, axis=0, return_inverse=True)
-    return place.ravel().astype(np.uint64)
+    return place.ravel().astype(np.uint32)
