@@ -17,6 +17,7 @@ from tussock.learn.range_noise import (
     told_noise,
     without_noise,
 )
+from tussock.scene.volumes import unpacked
 from tussock.sensors.catalogue import load_sensor
 
 
@@ -75,3 +76,28 @@ def test_as_much_is_taken_out_as_leaves_a_volume_thick_enough(along: float, shar
     none = NoiseSums(np.zeros((1, 6)), np.zeros(1), np.array([n]))
     same, held = without_noise(fitted, none, np.array([size]))
     assert same is fitted and held.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_is_as_thick_as_asked_in_its_thinnest_direction(seed: int) -> None:
+    """C − s·N has no eigenvalue below the floor, and would have one for any larger s; pulses go any way here."""
+    rng = np.random.default_rng(seed)
+    way = rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    fitted = turn @ np.diag([0.02, 0.05, 0.3]) ** 2 @ turn.T
+    n, sigma, size = 9, 0.2, 10.0
+    full = n * sigma**2 * np.outer(way, way)
+    pairs = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
+    noise = NoiseSums(full[pairs][None], np.array([sigma**2]), np.array([n]))
+    found, held = without_noise(fitted[pairs][None], noise, np.array([size]))
+    part = full * (n - 1) / n / (n + 1)
+    floor = (1e-3 * size) ** 2
+    # det(C − f·I − s·N) = 0 for a noise of one direction: s = 1/(nᵀ(C − f·I)⁻¹n).
+    s = 1 / (way @ np.linalg.solve(fitted - floor * np.eye(3), way)) / (sigma**2 * (n - 1) / (n + 1))
+    assert s > 0.01
+    s = min(s, 1.0)
+    assert found[0] == pytest.approx((fitted - s * part)[pairs], abs=1e-8)
+    left = np.linalg.eigvalsh(unpacked(found)[0])
+    assert left[0] == pytest.approx(floor, rel=1e-3) or (s == 1 and left[0] > floor)
+    assert held[0] == pytest.approx(sigma**2 * (1 - s * (n - 1) / (n + 1)), abs=1e-8)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tussock.errors import InputError
+from tussock.errors import InputError, OutputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.families import FAMILIES, family_of, open_encoder
+from tussock.wire.recording import check_recording
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,33 @@ def test_ousters_of_one_run_have_numbers_of_their_own() -> None:
     sensor = load_sensor("os1-32")
     first, third = open_encoder(sensor), open_encoder(sensor, number=2)
     assert third.unit.serial == first.unit.serial + 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("file", "sensor", "words"),
+    [
+        ("a.txt", "vlp-16", "a run ends in"),
+        ("a.osf", "vlp-16", "an OSF file holds Ouster's sensors"),
+        ("a.pcap", "lms-111", "its packets are not known"),
+        ("there.pcap", "vlp-16", "exists already"),
+        ("beside.pcap", "os1-32", r"beside\.json: exists already"),
+        ("beside.pcap", "vlp-16", None),
+        ("a.mcap", "lms-111", None),
+        ("a.osf", "os1-32", None),
+        ("folder.rosbag2", "vlp-16", "exists already"),
+    ],
+)
+def test_what_would_be_refused_at_the_end_is_refused_at_first(
+    tmp_path: Path, file: str, sensor: str, words: str | None
+) -> None:
+    (tmp_path / "there.pcap").touch()
+    (tmp_path / "beside.json").touch()
+    (tmp_path / "folder.rosbag2").mkdir()
+    (tmp_path / "folder.rosbag2" / "a").touch()
+    if words is None:
+        check_recording(tmp_path / file, load_sensor(sensor), force=False)
+        return
+    with pytest.raises((InputError, OutputError), match=words):
+        check_recording(tmp_path / file, load_sensor(sensor), force=False)
+    if "exists" in words:
+        check_recording(tmp_path / file, load_sensor(sensor), force=True)

@@ -206,6 +206,8 @@ def test_inertial_packets_byte_by_byte() -> None:
         told = struct.unpack("<QQQ6f", payload.tobytes())
         assert told[0] == told[1] == told[2] == 1_700_000_000_500_000_000 + round(time * 1e9)
         assert told[5] == pytest.approx(1.0, abs=1e-3) and told[6:] == pytest.approx((0, 0, 15.0), abs=1e-3)
+    hours = encoder.encode(made_frame(sensor, 36_000, share=0.001))["imu"].payloads
+    assert hours[:2, :8].copy().view("<u8")[:, 0].tolist() == [1_700_003_600_500_000_000, 1_700_003_600_510_000_000]
     readings = decode_imu(sent.payloads, epoch=1_700_000_000.5)
     assert readings.time == pytest.approx(sent.times, abs=1e-9)
     assert readings.rate[:, 2] == pytest.approx(math.radians(15.0), abs=1e-4)
