@@ -10,6 +10,7 @@ import pytest
 from tussock.kernels import kernel
 from tussock.randomness import normal_pair
 from tussock.scene.volumes import WHOLE, Volumes
+from tussock.trace.placed_volumes import _entry, _in_copy, _inverse
 from tussock.trace.ray import Ray
 from tussock.trace.rounding.edges import band_of, edge_of, is_thin, third_corner
 from tussock.trace.triangles import Corners
@@ -108,3 +109,32 @@ def test_where_a_ray_ends_is_told_by_one_number(closure: float, behind: bool) ->
         below += where < 0
         assert t == pytest.approx(max(where, 0.0), abs=1e-5)
     assert below > 2 and (out[:, 1] < 0).any() == (closure == 0 and not behind)
+
+
+@kernel
+def _seen_in_copy(matrix: np.ndarray, ray: Ray, box: np.ndarray, out: np.ndarray) -> None:
+    own = _in_copy(matrix, ray, 7.0)
+    out[0], out[1], out[2], out[3], out[4], out[5] = own.x, own.y, own.z, own.dx, own.dy, own.dz
+    out[6], out[7] = own.near, own.far
+    out[8] = _entry(box, ray, _inverse(ray.dx), _inverse(ray.dy), _inverse(ray.dz))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_ray_in_a_copy_and_where_it_enters_a_box(seed: int) -> None:
+    """Places go through the whole matrix, directions through its turn; boxes by the three slabs, from the start on."""
+    rng = np.random.default_rng(seed)
+    matrix, origin, way = rng.normal(size=(3, 4)), rng.normal(0, 3, 3), rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    if seed == 5:
+        way = np.array([0.0, 1.0, 0.0])
+    low = rng.normal(size=3) - 1.5
+    high = low + rng.uniform(1, 4, 3)
+    if seed % 2:
+        origin = (low + high) / 2 - 3.0 * way
+    out = np.zeros(9)
+    _seen_in_copy(matrix.ravel(), Ray(*origin, *way, 0.5, 9.0, 0.3), np.concatenate([low, high]), out)
+    assert out[:3] == pytest.approx(matrix @ np.append(origin, 1.0)) and out[3:6] == pytest.approx(matrix[:, :3] @ way)
+    assert out[6:8].tolist() == [0.0, 7.0]
+    t = np.linspace(0, 20, 200_001)
+    inside = ((origin + t[:, None] * way >= low) & (origin + t[:, None] * way <= high)).all(1)
+    assert out[8] == (pytest.approx(t[inside.argmax()], abs=2e-4) if inside.any() else math.inf)

@@ -214,6 +214,8 @@ def test_poses_by_odometry_hold_for_the_ends_of_revolutions(monkeypatch: pytest.
     path = odometry.poses_by_odometry(["a"])
     assert path.times.tolist() == [9.75, 10.75, 11.75, 12.75] and path.positions[:, 0].tolist() == [1, 1, 2, 3]
     assert seen == [(1000, 0.0, 1.0, pytest.approx(0.5))] * 3
+    count = 2
+    assert odometry.poses_by_odometry(["a"]).times.tolist() == [9.75, 10.75, 11.75]
     count = 1
     with pytest.raises(InputError, match="at least two revolutions"):
         odometry.poses_by_odometry(["a"])
@@ -269,8 +271,9 @@ def test_points_are_averaged_in_cells_and_moved_to_the_mean_around_them() -> Non
 def test_normals_are_across_a_sheet_and_turned_to_the_viewer(above: float) -> None:
     x, y = (a.ravel() for a in np.meshgrid(np.arange(6) * 0.1, np.arange(6) * 0.1))
     sheet = np.stack([x, y, 0.5 * x], 1)
-    far = np.array([[5.0, 5.0, 5.0]])
-    found = _normals(np.concatenate([sheet, far]), np.array([0.0, 0.0, 9.0 * above]), 0.25)
+    sheet += [3.0, -2.0, 1.0]  # far from zero, as a place on a map is
+    far = np.array([[9.0, 9.0, 5.0]])
+    found = _normals(np.concatenate([sheet, far]), np.array([3.0, -2.0, 1.0 + 9.0 * above]), 0.25)
     wanted = np.array([-0.5, 0.0, 1.0]) / np.sqrt(1.25) * above
     assert found[:36] == pytest.approx(np.tile(wanted, (36, 1)), abs=1e-6)
     assert np.linalg.norm(found[36]) == pytest.approx(1.0)

@@ -9,9 +9,11 @@ import pytest
 
 from tussock.errors import InputError
 from tussock.files.contents import FARTHEST
+from tussock.learn.readers.captures import pulses_of_firings
 from tussock.learn.readers.point_colors import point_colors
 from tussock.learn.readers.point_files import _from_elsewhere, _relative
 from tussock.poses import Pose, Trajectory
+from tussock.wire.firings import Firings
 
 
 def channels(dtype: str, *rows: tuple[float, float, float]) -> dict[str, np.ndarray]:
@@ -29,6 +31,7 @@ def channels(dtype: str, *rows: tuple[float, float, float]) -> dict[str, np.ndar
         (channels("u2", (256, 65535, 0)), [[1, 255, 0, 255]]),
         (channels("f4", (1.0, 0.5, 0.0)), [[255, 128, 0, 255]]),
         (channels("f4", (1.01, 200.0, 255.0)), [[1, 200, 255, 255]]),
+        (channels("f4", (1.4, 0.6, 0.0)), [[1, 1, 0, 255]]),
         (channels("f4", (np.nan, 0.5, 0.0), (1.0, 0.0, 0.2)), [[0, 0, 0, 0], [255, 0, 51, 255]]),
         (channels("i2", (1, 0, 1)), [[1, 0, 1, 255]]),
         ({"R": np.array([1.0]), "G": np.array([0.0]), "B": np.array([0.2])}, [[255, 0, 51, 255]]),
@@ -113,3 +116,34 @@ def test_intensities_of_any_scale() -> None:
     assert _relative(np.array([256, 65535])).tolist() == pytest.approx([256 / 65535, 1.0])
     assert _relative(np.array([1.5])).tolist() == pytest.approx([1.5 / 255])
     assert _relative(np.array([])).tolist() == []
+
+
+def test_of_two_returns_the_strongest_counts_and_the_other_is_how_far() -> None:
+    """Where both are the same there is no other; of one kind alone that is taken, whichever it is."""
+    nan = np.nan
+    ranges = np.array([[5.0, 9.0], [6.0, 6.0], [nan, nan], [8.0, 4.0]])
+
+    def firings(kinds: tuple[str, ...], columns: list[int]) -> Firings:
+        bright = np.array([[0.5, 0.1], [1.7, 0.2], [0, 0], [0.4, 0.9]], np.float32)[:, columns]
+        return Firings(
+            "vlp-16", kinds, np.linspace(0.0, 1.0, 4), np.arange(4, dtype=np.uint16), np.arange(4, dtype=np.uint16)[::-1],
+            np.array([0, 0, 1, 1], np.int32), np.linspace(0, 1, 4), np.zeros((4, 3)), np.tile([1.0, 0, 0], (4, 1)),
+            ranges[:, columns], bright,
+        )  # fmt: skip
+
+    for kinds, columns in ((("strongest", "last"), [0, 1]), (("last", "strongest"), [1, 0])):
+        both = pulses_of_firings(firings(kinds, columns), reach=50.0)
+        assert both.ranges == pytest.approx([5, 6, nan, 8], nan_ok=True)
+        assert both.others == pytest.approx([9, nan, nan, 4], nan_ok=True)
+        assert both.intensity == pytest.approx([0.5, 1.0, 0.0, 0.4]) and both.rings.tolist() == [3, 2, 1, 0]
+        assert both.turns.tolist() == [0, 0, 1, 1] and both.reach == 50.0 and both.complete
+    one = pulses_of_firings(firings(("last",), [1]))
+    assert one.ranges == pytest.approx([9, 6, nan, 4], nan_ok=True) and np.isnan(one.others).all()
+    path = Trajectory.through([0.0, 1.0], [Pose.at(1, 0, 0), Pose.at(4, 0, 0)])
+    assert pulses_of_firings(firings(("last",), [1]), trajectory=path).points[:, 0] == pytest.approx(
+        [10, 8, nan, 8], nan_ok=True
+    )
+    with pytest.raises(InputError, match="must cover the times of the firings"):
+        pulses_of_firings(
+            firings(("last",), [1]), trajectory=Trajectory.through([0.0, 0.7], [Pose(), Pose.at(1, 0, 0)])
+        )

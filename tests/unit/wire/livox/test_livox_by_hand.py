@@ -18,7 +18,21 @@ from tussock.errors import InputError
 from tussock.return_modes import KINDS
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.livox import decode, encode
-from tussock.wire.livox.commands import Command, pack_values, parse_command, unpack_keys, unpack_values
+from tussock.wire.livox.commands import (
+    COMMAND_PORT,
+    DISCOVERY_PORT,
+    HOST_PUSH_PORT,
+    MID_360,
+    PUSH_PORT,
+    Code,
+    Command,
+    CommandId,
+    Key,
+    pack_values,
+    parse_command,
+    unpack_keys,
+    unpack_values,
+)
 from tussock.wire.livox.custom_msg import custom_msg, read_custom_msg
 from tussock.wire.livox.decode import decode_livox, decode_livox_imu
 from tussock.wire.livox.encode import LivoxEncoder, _farther
@@ -370,3 +384,15 @@ def test_lists_of_keys_and_values() -> None:
     assert unpack_keys(struct.pack("<HHHH", 2, 0, 9, 0x8000)) == [9, 0x8000] and unpack_keys(bytes(4)) == []
     for wrong in (bytes(3), struct.pack("<HHH", 2, 0, 9), struct.pack("<HHHB", 1, 0, 9, 0)):
         assert unpack_keys(wrong) is None
+
+
+def test_numbers_of_commands_codes_and_keys() -> None:
+    """As the protocol of the Mid-360 and ParamKeyName of livox_lidar_def.h list them."""
+    assert [int(command) for command in CommandId] == [0x0000, 0x0100, 0x0101, 0x0102]
+    assert [int(code) for code in Code] == [0x00, 0x02, 0x03, 0x20, 0x22, 0x23, 0x24]
+    assert [int(key) for key in Key] == [
+        0x0000, 0x0001, 0x0004, 0x0005, 0x0006, 0x0007, 0x0012, 0x0015, 0x0016, 0x0017, 0x0018, 0x0019, 0x001A, 0x001C,
+        0x8000, 0x8001, 0x8002, 0x8003, 0x8004, 0x8005, 0x8006, 0x8007, 0x8008, 0x8009, 0x800A, 0x800B, 0x800C, 0x800E,
+        0x8010, 0x8011,
+    ]  # fmt: skip
+    assert (DISCOVERY_PORT, COMMAND_PORT, PUSH_PORT, HOST_PUSH_PORT, MID_360) == (56000, 56100, 56200, 56201, 9)
