@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,6 +118,22 @@ def test_a_tenth_of_the_way_across_on_a_ladder() -> None:
         assert math.log2((found / 0.01) ** 2) == pytest.approx(round(2 * math.log2(wanted / 0.01)), abs=1e-9)
     with pytest.raises(InputError, match="too few to choose a voxel size from"):
         choose_voxel(along([1.0, 2.0, 3.0]), threads=1)
+
+
+def test_eight_returns_to_learn_from_and_one_to_ask_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tussock.learn.choose_voxel.fit_volumes", lambda training, **how: None)
+    monkeypatch.setattr("tussock.learn.choose_voxel.log_likelihood", lambda volumes, test, **how: 0.0)
+    for learned, asked, enough in ((8, 1, True), (7, 1, False), (8, 0, False), (9, 2, True)):
+        held = np.repeat([1, 0, 1], [learned, asked, 20])
+        ranges = np.repeat([4.0, np.nan], [learned + asked, 20])
+        chance = SimpleNamespace(integers=lambda low, high, count, held=held: held)
+        monkeypatch.setattr("tussock.learn.choose_voxel.Sampler", lambda *args, chance=chance, **how: chance)
+        pulses = along(ranges.tolist())
+        if enough:
+            assert choose_voxel(pulses) > 0
+        else:
+            with pytest.raises(InputError, match="too few to choose a voxel size from"):
+                choose_voxel(pulses)
 
 
 def test_windows_are_all_pulses_of_a_part_of_each_twenty_fourth() -> None:

@@ -377,6 +377,19 @@ def test_the_way_to_a_volume_is_free_by_what_passes_those_before_it() -> None:
     assert free_ways(volumes, [11.5, 0.5, 9.5], threads=1) == pytest.approx([1.0, 1.0, 1.0])
 
 
+def test_the_way_is_free_from_any_side() -> None:
+    """From a corner through a stair of volumes: the same product, whatever the direction; and from the middle of one."""
+    steps = np.array([[0.5, 0.5, 0.5], [1.5, 2.5, 3.5], [2.5, 4.5, 6.5]])
+    stair = row([[0.5, 0.5], [0.25, 0.25], [0.75, 0.75]])
+    stair = replace(stair, means=steps.astype(np.float32))
+    eye = np.array([-0.5, -1.5, -2.5])
+    assert free_ways(stair, eye, threads=1) == pytest.approx([1.0, 0.5, 0.5 * 0.25], abs=2e-5)
+    assert free_ways(stair, eye + 8 * (steps[1] - steps[0]), threads=1) == pytest.approx(
+        [0.75 * 0.25, 0.75, 1.0], abs=2e-5
+    )
+    assert free_ways(stair, steps[0], threads=1) == pytest.approx([1.0, 1.0, 0.25], abs=2e-5)
+
+
 def test_photographs_count_by_how_free_the_way_is() -> None:
     """Two photographs of one volume, one past another volume: light adds up linearly, weighted by what passes."""
     from tussock.cameras.camera import Camera

@@ -10,6 +10,7 @@ import pytest
 from tussock.kernels import kernel
 from tussock.pulse.tables import new_chosen
 from tussock.signal.air import CLEAR, Air, haze_at, relief_at
+from tussock.signal.leaves import depth_of_light, share_behind_leaf
 from tussock.signal.range_noise import quantised, range_sigma
 from tussock.signal.returns import Window, last_hits, strongest_hits
 
@@ -69,3 +70,21 @@ def test_steps_of_ranges() -> None:
         (9e6, 1.0, 9e6),
     ):
         assert float(quantised(f(value), f(step))) == pytest.approx(wanted, rel=1e-6)
+
+
+@kernel
+def _light(energies: np.ndarray, radius: np.float32, least: np.float32, depths: np.ndarray, shares: np.ndarray) -> None:
+    for i in range(len(energies)):
+        depths[i] = depth_of_light(energies[i], radius, least)
+        shares[i] = share_behind_leaf(depths[i], radius)
+
+
+@pytest.mark.parametrize("radius", [0.005, 0.2])
+def test_behind_a_leaf_light_ends_where_only_the_least_of_it_finds_back(radius: float) -> None:
+    """E/(1 + 0.8 s/a + 3s²/a²) is the least at the depth s; 0 where there is less to begin with."""
+    energies, depths, shares = np.array([1e-6, 1e-4, 2e-4, 1e-2, 3.0], f), np.zeros(5, f), np.zeros(5, f)
+    _light(energies, f(radius), f(1e-4), depths, shares)
+    assert depths[:2] == pytest.approx([0, 0], abs=1e-7) and (np.diff(depths[1:]) > 0).all()
+    assert energies[2:] * shares[2:] == pytest.approx(1e-4, rel=2e-3)
+    x = depths / radius
+    assert shares == pytest.approx(1 / (1 + 0.8 * x + 3 * x * x), rel=1e-5)

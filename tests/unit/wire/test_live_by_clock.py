@@ -228,6 +228,19 @@ def test_watchers_are_told_when_a_revolution_is_over(clock: FakeTime, monkeypatc
     assert told == [f"0 3 {epoch}", f"1 3 {epoch}"] and run._clock.epoch == pytest.approx(run._clock.zero)
 
 
+def test_what_is_told_stands_among_the_packets_by_its_moment(clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A packet that is complete after the revolution leaves after it is told."""
+    watchers = (SimpleNamespace(prepare=lambda seen: lambda: None),)
+    monkeypatch.setattr(live, "_seen", lambda outlet, frame, epoch: None)
+    run, _ = running(clock, monkeypatch, [0.001], watchers=watchers)
+    late = Packets(np.zeros((2, 4), np.uint8), np.array([0.05, 0.13]))
+    run._encoder.encode = lambda frame: {"data": late}
+    run.advance()
+    assert [(round(due.moment - run._clock.zero, 3), due.to is None) for due in run.pacer.batches[0]] == [
+        (0.05, False), (0.1, True), (0.13, False),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("seconds", "path_end", "wanted"),
     [(1.0, None, 10), (1.01, None, 11), (0.05, None, 1), (None, 0.55, 5), (None, 0.6, 6), (2.0, 0.75, 7), (0.3, 9.0, 3), (None, None, math.inf)],

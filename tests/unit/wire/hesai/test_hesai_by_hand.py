@@ -19,7 +19,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.wire.hesai import encode
 from tussock.wire.hesai.decode import decode_hesai, hesai_model
 from tussock.wire.hesai.encode import HesaiEncoder, _dates
-from tussock.wire.hesai.firings import _along, _in_order, _lasers, _places, _sensor
+from tussock.wire.hesai.firings import _along, _in_order, _lasers, _places, _sensor, hesai_datagrams
 from tussock.wire.hesai.models import MODELS, mode_of, model_of
 from tussock.wire.packets import Packets
 
@@ -246,6 +246,14 @@ def test_a_model_with_other_settings(mode: str, cycles: int) -> None:
     assert MODELS["pandar-64"].with_flags(7) is MODELS["pandar-64"] and xt32.with_flags(0).packet.itemsize == 1076
     names = pandar128.with_flags(7).packet.names
     assert names[-3:] == ("sequence", "imu", "crc_tail") and xt32.with_flags(3).packet.names[-1] == "imu"
+
+
+def test_the_shortest_packet_of_any_setting_is_a_packet() -> None:
+    """A Pandar128 without number and safety."""
+    short = MODELS["pandar-128"].with_flags(0).packet.itemsize
+    sizes = np.array([short - 1, short, 1194])
+    found = SimpleNamespace(size=sizes, begins=lambda flag: np.ones(3, bool), select=lambda rows: sizes[rows].tolist())
+    assert hesai_datagrams(found) == [short, 1194]  # type: ignore[arg-type]
 
 
 def test_which_sensors_have_packets() -> None:
