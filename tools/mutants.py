@@ -10,7 +10,7 @@ learn. It costs little, because
 
 - nothing is compiled: kernels run as the Python they are (NUMBA_DISABLE_JIT=1), and the tests asked are those that pass
   so when nothing is changed and take no longer than a second;
-- test files are asked in the order of how much they have to do with the changed module, five at most, until one notices; of
+- test files are asked in the order of how much they have to do with the changed module, eight at most, until one notices; of
   a file only the tests that call the changed function are, the quickest first (each test is run once to see what it calls);
 - tests are collected once; for every mutant the process forks, and the child changes the loaded module in place.
 
@@ -55,7 +55,7 @@ TOO_LONG = 1.5
 """[s of the processor] a test that takes longer, uncompiled, when nothing is changed, is not asked"""
 TOGETHER = 6.0
 """[s of the processor] that the tests of a file asked about a mutant may take together when nothing is changed"""
-FILES_ASKED = 5
+FILES_ASKED = 8
 ALWAYS = ("tests/unit/pulse", "tests/unit/learn/test_kept")
 """a few dozen pulses through everything: asked before most others, where they are a room's"""
 TIMEOUT = 300.0

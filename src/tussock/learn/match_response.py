@@ -100,7 +100,7 @@ def match_response(
         )  # fmt: skip
     share = 1 + float(np.mean(1 / before.neighbours))
     sigma = float(np.sqrt((wanted - before.variance) / share))
-    low, high = 0.0, np.inf
+    low, high, halved, tries = 0.0, np.inf, np.inf, 0
     for _ in range(_MOST_SCANS):
         found = spread(sigma, 0).variance
         if abs(found - wanted) <= _CLOSE * wanted:
@@ -110,10 +110,13 @@ def match_response(
         if low > _LARGEST_SIGMA:
             break
         grown = sigma * np.sqrt((wanted - before.variance) / max(found - before.variance, 1e-9))
-        # Within what is known to be too little and too much, never more than doubled.
-        sigma = float(np.clip(grown, low + 0.1 * (min(high, 2 * low) - low), min(high, 4 * max(low, 1e-3))))
+        # Within what is known to be too little and too much; where nothing is too much yet, at most four times as much.
+        most = high if np.isfinite(high) else 4 * low
+        sigma = float(np.clip(grown, low + 0.1 * (min(high, 2 * low) - low), most))
         if np.isfinite(high):
-            sigma = min(sigma, high - 0.1 * (high - low))
+            # Guesses that nibble at one end give way to the middle, so that what is left is halved every third time.
+            halved, tries = (high - low, 0) if high - low <= halved / 2 else (halved, tries + 1)
+            sigma = min(sigma, high - 0.1 * (high - low)) if tries < 2 else (low + high) / 2
     raise InputError.of(
         "match", "no response gives the scene this variance: what stands behind, or the box, caps it",
         f"{wanted:.4g} m²", f"the most that was reached is {found:.4g} m²",

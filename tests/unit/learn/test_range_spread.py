@@ -101,6 +101,9 @@ def test_the_box_and_the_choice_limit_points_and_neighbours() -> None:
 def test_points_alone_are_counted_and_left_out() -> None:
     spread = measure_range_spread(wall(0.3).select(np.r_[0:50, 100, 200]))
     assert (spread.count, spread.alone) == (50, 2)
+    two = measure_range_spread(wall(0.3).select([0, 1, 100]))
+    assert (two.count, two.alone, two.neighbours.tolist()) == (2, 1, [1, 1])
+    assert two.differences[0] == -two.differences[1] != 0
 
 
 @pytest.mark.parametrize(

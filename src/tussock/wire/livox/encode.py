@@ -203,8 +203,8 @@ def _write_points(given: _Given, xyz: Any, per_step: Any, most: Any) -> int:
             continue
         packet, place = _point_of(given, i)
         point = given.data[packet, place]
-        point.x, point.y, point.z = x, y, z
-        point.reflectivity = _reflectivity(given.intensity[i])
+        point["x"], point["y"], point["z"] = x, y, z
+        point["reflectivity"] = _reflectivity(given.intensity[i])
     return written
 
 
@@ -219,9 +219,9 @@ def _write_spherical(given: _Given, reach: Any, azimuth: Any, elevation: Any) ->
         written += 1
         packet, place = _point_of(given, i)
         point = given.data[packet, place]
-        point.distance = np.int64(reach[i] * np.float32(1000.0) + np.float32(0.5))
-        point.zenith = np.int64(9000.0 - elevation[i] * per_angle + 0.5)
+        point["distance"] = np.int64(reach[i] * np.float32(1000.0) + np.float32(0.5))
+        point["zenith"] = np.int64(9000.0 - elevation[i] * per_angle + 0.5)
         turned = np.int64(np.floor(azimuth[i] * per_angle + 0.5))
-        point.azimuth = turned + 36000 if turned < 0 else turned
-        point.reflectivity = _reflectivity(given.intensity[i])
+        point["azimuth"] = turned + 36000 if turned < 0 else turned
+        point["reflectivity"] = _reflectivity(given.intensity[i])
     return written
