@@ -15,6 +15,7 @@ import numpy as np
 
 from tussock.elementary import exponential
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
+from tussock.pulse.drops import new_drop_scratch
 from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.tables import AirScratch, Hits, Scanning, Scratch
 from tussock.signal.air import Air
@@ -51,10 +52,13 @@ _REACH = np.float32(4.0)  # [s] beside a puff's middle: 3e-4 of it
 
 @kernel
 def new_air_scratch(clouds: int) -> AirScratch:
-    """Room for so many clouds on one axis."""
+    """Room for so many clouds on one axis, and for drops."""
     most = max(clouds, _LEAST)
     return AirScratch(
-        np.zeros((most, PART_NUMBERS), np.float32), np.zeros(most, np.int32), np.zeros(NUMBERS, np.float32)
+        np.zeros((most, PART_NUMBERS), np.float32),
+        np.zeros(most, np.int32),
+        np.zeros(NUMBERS, np.float32),
+        new_drop_scratch(),
     )
 
 

@@ -22,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "DropScratch", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
     "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -264,8 +264,26 @@ class Waiting(NamedTuple):
     """`Travel.stands_for` of sub-rays that go through leaves, shape (1,)"""
 
 
+class DropScratch(NamedTuple):
+    """Drops of one kind that sixteen pulses meet, one after the other; see `tussock.pulse.drops`."""
+
+    lanes: NDArray[np.int32]
+    """of the pulse"""
+    numbers: NDArray[np.int32]
+    """among those of the pulse"""
+    words: NDArray[np.uint32]
+    """chance, shape (3, drops)"""
+    paths: NDArray[np.float32]
+    """[m]"""
+    energies: NDArray[np.float32]
+    taken: NDArray[np.float32]
+    """share of the light that a drop takes"""
+    begins: NDArray[np.int64]
+    """the row of hits where the drops of every lane begin, shape (lanes,)"""
+
+
 class AirScratch(NamedTuple):
-    """Room for the clouds of one pulse; see `tussock.pulse.clouds`."""
+    """Room for the drops of sixteen pulses, and for the clouds of one; see `tussock.pulse.clouds`."""
 
     parts: NDArray[np.float32]
     """those on its axis"""
@@ -273,6 +291,7 @@ class AirScratch(NamedTuple):
     """those that may be"""
     room: NDArray[np.float32]
     """for sums over them; see `tussock.signal.clouds`"""
+    drops: DropScratch
 
 
 class Ended(NamedTuple):

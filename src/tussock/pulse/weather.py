@@ -5,7 +5,7 @@
     soft     the peak of the continuum, where nothing is near enough to have a part in it: known beforehand, it is
              handed to the receiver as an echo; else the continuum in pieces, each a hit, cut off where the beam ends
 
-Clouds are in `tussock.pulse.clouds`. Left out: what a ray meets behind a mirror is dimmed as if its way had been straight.
+Clouds are in `tussock.pulse.clouds`, drops in `tussock.pulse.drops`. Left out: what a ray meets behind a mirror is dimmed as if its way had been straight.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ import numpy as np
 
 from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.clouds import meet_clouds
+from tussock.pulse.drops import meet_drops
 from tussock.pulse.from_air import add_hit, air_code
-from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import Firing, Hits, Lot, Scanning, Scratch
-from tussock.randomness import Purpose, random_words, uniform
-from tussock.signal.air import MOST_DROPS, Air, drawn_drop, drop_count, relief_at
+from tussock.signal.air import MOST_DROPS, Air, relief_at
 from tussock.trace.packets import LANES
 
 __all__ = ["air_hits", "has_weather", "weather_lanes"]
 
-_WEATHER = int(Purpose.WEATHER)
-_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_ZERO = np.float32(0.0)
 
 
 @inline_kernel
@@ -51,30 +49,9 @@ def weather_lanes(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, rec
                 if hits.energies[k, l] > _ZERO:  # a lane that has no such hit has no range there either
                     hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
         if scanning.receiving.echoes:
-            for l in range(lanes):
-                _meet_drops(scanning, hits, pulse_number(lot, l), l, used)
+            meet_drops(scanning, hits, scratch.air.drops, lot, used)
     if len(air.soft) > 0:
         _meet_continuum(air, scanning.firing, hits, scratch.heard.soft, lanes, recorded)
-
-
-@loop_kernel
-def _meet_drops(scanning: Scanning, hits: Hits, pulse: int, l: int, used: int) -> None:
-    """Add the drops that one pulse meets before the sub-ray that would carry on through them ends."""
-    air, chance, rays = scanning.air, scanning.chance, len(scanning.firing.stencil)
-    own = min(used, hits.used[l])  # other pulses may use more rows: there its own drops are, which shade no other drop
-    for kind in range(len(air.laws)):
-        u = uniform(random_words(chance, pulse, kind, _WEATHER)[0])
-        count = drop_count(u, air.laws[kind, 1], air.laws[kind, 2])
-        for i in range(count):
-            words = random_words(chance, pulse, 16 + kind * MOST_DROPS + i, _WEATHER)
-            drop = drawn_drop(air, kind, words[0], words[1])
-            ray = min(int(uniform(words[2]) * np.float32(rays)), rays - 1)
-            if drop.path >= hits.ranges[ray, l]:
-                continue
-            for k in range(own):
-                if hits.ranges[k, l] > drop.path:
-                    hits.energies[k, l] *= _ONE - drop.taken
-            add_hit(hits, l, drop.path, drop.energy, air_code(np.uint32(air.laws[kind, 0])))
 
 
 @loop_kernel
