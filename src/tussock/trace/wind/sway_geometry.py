@@ -26,6 +26,7 @@ from tussock.kernels import (
     Real,
     Whole,
     callback_address,
+    fetch,
     float32_view,
     float64_view,
     from_library,
@@ -146,8 +147,8 @@ def _box_numbers(copies: Copies) -> NDArray[np.float32]:
 
 
 @inline_kernel
-def _plant_of(numbers: Whole, copy: Whole) -> _Plant:
-    m = float32_view(uint64_at(numbers, _BACK) + np.uint64(48 * copy), 12)
+def _plant_of(numbers: Whole, back: Whole) -> _Plant:
+    m = float32_view(back, 12)
     box = float32_view(uint64_at(numbers, _BOX), 8)
     return _Plant(
         (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]),
@@ -163,8 +164,11 @@ def _meet_copy(arguments: Whole, shadow: bool) -> None:
     moment = uint64_at(context, 1)
     steps = int(float64_view(moment, 3)[2]) + 1
     row = np.int64(uint64_at(numbers, _ROW)) + copy
-    tips = float32_view(uint64_at(moment, 3) + np.uint64(12 * steps * row), 3 * steps)
-    plant = _plant_of(numbers, copy)
+    own, back = uint64_at(moment, 3) + np.uint64(12 * steps * row), uint64_at(numbers, _BACK) + np.uint64(48 * copy)
+    fetch(own)  # two million plants are in no cache; meanwhile the lanes are looked at
+    fetch(back)
+    fetch(back + np.uint64(47))
+    tips, plant = float32_view(own, 3 * steps), _plant_of(numbers, back)
     valid, given = uint32_view(uint64_at(arguments, 0), _LANES), float32_view(uint64_at(arguments, 4), _FAR + _LANES)
     masks, room = uint32_view(context + np.uint64(_MASKS), _LANES), float32_view(context + np.uint64(_ROOM_AT), _ROOM)
     used = int32_view(context + np.uint64(_ROOM_AT + 4 * _USED), _LANES)
