@@ -25,13 +25,18 @@ def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
     """
     low, high = box_corners(box)
     # The three slabs: a pulse is in the box from the last that it enters to the first that it leaves.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one = (low - pulses.origins) / pulses.directions
-        two = (high - pulses.origins) / pulses.directions
-    inside = (pulses.origins >= low) & (pulses.origins <= high)
-    along = pulses.directions == 0
-    enter = np.where(along, np.where(inside, -np.inf, np.inf), np.minimum(one, two)).max(1)
-    leave = np.where(along, np.where(inside, np.inf, -np.inf), np.maximum(one, two)).min(1)
+    enter, leave = np.full(len(pulses), -np.inf), np.full(len(pulses), np.inf)
+    for axis in range(3):
+        start, way = pulses.origins[:, axis], pulses.directions[:, axis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, two = (low[axis] - start) / way, (high[axis] - start) / way
+        inside = (start >= low[axis]) & (start <= high[axis])
+        nearer, farther = np.minimum(one, two), np.maximum(one, two)
+        along = way == 0
+        if along.any():
+            nearer = np.where(along, np.where(inside, -np.inf, np.inf), nearer)
+            farther = np.where(along, np.where(inside, np.inf, -np.inf), farther)
+        enter, leave = np.maximum(enter, nearer), np.minimum(leave, farther)
     meets = (enter <= leave) & (leave >= 0)
     if not meets.any():
         raise InputError.of("box", "no pulse passes through the box", list(box))

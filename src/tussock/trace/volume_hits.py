@@ -102,12 +102,12 @@ def closest(gaussians: Gaussians, i: Whole, ray: Ray) -> tuple[Real, Real, Real]
 @inline_kernel
 def shell_of(edges2: Array, model: Whole, distance2: Real) -> Whole:
     """Number of the shell at a squared distance, −1 outside all."""
-    found = -1
-    for s in range(edges2.shape[1]):
-        if distance2 < edges2[model, s]:
-            found = s
-            break
-    return found
+    # Edges rise, and those that a model has not are NaN at the end: counting is the same as stopping at the first, and the
+    # processor need not guess where that is.
+    shells, inner = edges2.shape[1], int64(0)
+    for s in range(shells):
+        inner += int64(not distance2 < edges2[model, s])
+    return inner if inner < shells else int64(-1)
 
 
 @inline_kernel

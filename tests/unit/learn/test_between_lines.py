@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.learn.partition.between_lines import LIFT, line_spacing, spread_between
+from tussock.learn.partition.between_lines import LIFT, REACHED, line_spacing, spread_between
 from tussock.learn.partition.filling import Surroundings
+from tussock.learn.partition.gaussians import added
 from tussock.learn.partition.voxel_sums import Summing, VoxelSums
 from tussock.learn.scan_volumes import simulate_volumes
 from tussock.scene.volumes import unpacked
@@ -56,12 +57,21 @@ def summed(
     return sums, Surroundings.of(bricks), brick, line_spacing(np.bincount(pulses.rings), lifted)
 
 
+def reached_across(sums: VoxelSums, voxel: float) -> NDArray[np.float64]:
+    """What of Gaussians counts as across the lines already [m²]."""
+    up = np.array([0, 0, 1.0]) - sums.ways[:, 2:] * sums.ways
+    up /= np.linalg.norm(up, axis=1, keepdims=True)
+    own = np.einsum("na,nab,nb->n", up, unpacked(sums.scatter), up) / sums.counts
+    return REACHED * np.maximum(added(own, sums.counts, voxel), 0.0)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.floats(20.0, 90.0), st.floats(0.05, 0.3), st.floats(-180, 180))
 def test_a_plane_grows_along_itself_by_the_distance_of_the_lines(
     tilt_deg: float, step_deg: float, way_deg: float
 ) -> None:
-    """Of a plane 8 m away the returns stand for (δr)²/12 across the lines, and for nothing along its normal."""
+    """Of a plane 8 m away the returns stand for (δr)²/12 across the lines, less what the Gaussian has beyond them, and for nothing
+    along its normal."""
     tilt, way = np.deg2rad(tilt_deg), np.deg2rad(way_deg)
     normal = np.array([-np.sin(tilt), 0.0, np.cos(tilt)])
     rays, rings = directions(np.arange(-2, 2, 0.05), step_deg * np.arange(-12, 13))
@@ -77,9 +87,20 @@ def test_a_plane_grows_along_itself_by_the_distance_of_the_lines(
     up /= np.linalg.norm(up, axis=1, keepdims=True)
     apart = np.deg2rad(step_deg) * np.sqrt(sums.square_ranges[enough])
     across = np.einsum("na,nab,nb->n", up, spread, up)
-    assert across == pytest.approx(apart**2 / 12, rel=0.02)
+    reached = reached_across(sums.select(enough), 0.5)
+    assert across + reached == pytest.approx(np.maximum(apart**2 / 12, reached), rel=0.02)
     out = turn @ normal
-    assert np.abs(np.einsum("a,nab,b->n", out, spread, out)).max() < 0.01 * across.min()
+    assert np.abs(np.einsum("a,nab,b->n", out, spread, out)).max() <= 0.01 * (apart**2 / 12).min()
+
+
+def test_a_ball_that_reaches_across_the_lines_is_not_made_longer() -> None:
+    """One return a voxel is a ball of 2.3 cm; lines 1.4 cm apart leave nothing to reach for, and lines 14 cm apart do."""
+    for step, reaches in ((0.1, False), (1.0, True)):
+        rays, rings = directions(np.arange(-10, 10, 1.4), step * np.arange(-1, 2))
+        pulses = MeasuredPulses.of(np.zeros(3), rays, 8.0 / rays[:, 0], rings=rings, reach=30.0)
+        sums, seen, brick, spacing = summed(pulses, 0.2)
+        spread = np.trace(unpacked(spread_between(sums, seen, brick, spacing)), axis1=1, axis2=2)
+        assert (spread > 0).any() == reaches
 
 
 def test_no_volume_grows_beyond_its_own_size_and_one_line_says_nothing() -> None:
@@ -106,7 +127,8 @@ def test_lines_that_are_swept_over_a_volume_lie_closer() -> None:
     trace = np.trace(unpacked(spread_between(sums, seen, brick, spacing)), axis1=1, axis2=2)
     rows = sums.counts > 100
     apart = 8 * np.deg2rad(1) * (0.25 / (8 * np.deg2rad(1)) + 1) / 20
-    assert np.median(trace[rows]) == pytest.approx(apart**2 / 12, rel=0.1)
+    reached = np.median(reached_across(sums.select(rows), 0.25))
+    assert np.median(trace[rows]) == pytest.approx(apart**2 / 12 - reached, rel=0.1)
 
 
 def leaves(rays: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -14,6 +14,10 @@ On the ground w lies along the ground and in a crown across the pulse, so neithe
 volume grows beyond its own size, (δr)²/12·w² ≤ v²/12. Where the surroundings were met by one line alone, w is not known and
 nothing is added.
 
+The Gaussian of few returns is a ball in part (`tussock.learn.partition.gaussians.added`) and thicker across the line than they are.
+`REACHED` of that counts as reached already, and only the rest of (δr)²/12 is added. All of it, on top of the ball, blurred what pulses
+of the very lines that were learned from bring back.
+
 A sensor that moves sweeps its lines over a volume: from one place v/δr + 1 rings meet it, and where R rings did, the lines
 lie closer by the ratio of both.
 """
@@ -26,14 +30,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.learn.partition.filling import Surroundings
-from tussock.learn.partition.gaussians import regular
+from tussock.learn.partition.gaussians import added, regular
 from tussock.learn.partition.voxel_sums import VoxelSums
 from tussock.scene.volumes import unpacked
 
-__all__ = ["LIFT", "line_spacing", "spread_between"]
+__all__ = ["LIFT", "REACHED", "line_spacing", "spread_between"]
 
 LIFT = 2.0**20
 """what stands for 1 in sums of the vertical part of directions"""
+REACHED = 0.75
+"""Of 0, ½, ¾ and 1 a recorded place foretold from where it was learned scores 1.337, 1.306, 1.288 and 1.281 times its floor, and 98, 97, 96 and
+95 % of the hits of leaves are foretold between lines: what is gained for the same lines is lost for others."""
 _STEEP = 0.05
 """length of what is perpendicular to a pulse and points up, below which a pulse goes up or down and has no such vector"""
 
@@ -74,5 +81,8 @@ def spread_between(
     line = np.einsum("nab,nb->na", spread, up)
     line /= np.maximum(np.einsum("na,na->n", line, up), 1e-12)[:, None]
     known = (surroundings.rings[around, 1] > surroundings.rings[around, 0]) & (length[:, 0] > _STEEP)
-    square = np.minimum(apart**2, some.voxel**2 / np.maximum((line**2).sum(1), 1e-12)) / 12.0
+    own = np.einsum("na,nab,nb->n", up, unpacked(some.scatter), up) / some.counts
+    reached = np.maximum(added(own, some.counts, some.voxel), 0.0)
+    wanted = np.maximum(apart**2 / 12.0 - REACHED * reached, 0.0)
+    square = np.minimum(wanted, some.voxel**2 / 12.0 / np.maximum((line**2).sum(1), 1e-12))
     return np.where(known, square, 0.0)[:, None] * line[:, [0, 0, 0, 1, 1, 2]] * line[:, [0, 1, 2, 1, 2, 2]]
