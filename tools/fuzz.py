@@ -297,6 +297,19 @@ def furnished(out: Path) -> Path:
     return workshop
 
 
+def compile_kernels() -> None:
+    """Before the first case that wants them, in the folder of the workshop: after a change that takes longer than a case may."""
+    process = os.fork()
+    if process == 0:
+        try:
+            from targets import TARGETS, outcome
+
+            outcome(TARGETS["scene"])
+        finally:
+            os._exit(0)
+    os.waitpid(process, 0)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--cases", type=int, default=10_000)
@@ -340,6 +353,8 @@ def main() -> None:
         if given.case is not None:
             print(*do(source, given.case), sep="\n")
             return
+        if given.cases > FEW:
+            compile_kernels()
         while (number := tally.state["next"]) < end:
             cases = batch(source, range(number, min(number + BATCH, end)))
             for case in (case for case in cases if case.outcome not in GOOD):
