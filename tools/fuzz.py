@@ -280,13 +280,16 @@ def furnished(out: Path) -> Path:
     from workshop import furnish_for_fuzzing
 
     workshop = out / "workshop"
-    if not (workshop / "ready").exists():
+    ready = workshop / "ready"
+    # Of older code it is made anew, which compiles, too: a case would pay for that, and be called a hang.
+    changed = max(file.stat().st_mtime for file in (ROOT / "src").rglob("*.py"))
+    if not ready.exists() or ready.stat().st_mtime < changed:
         shutil.rmtree(workshop, ignore_errors=True)
         process = os.fork()  # this process must not have threads when it makes children
         if process == 0:
             try:
                 furnish_for_fuzzing(workshop)
-                (workshop / "ready").touch()
+                ready.touch()
                 os._exit(0)
             except BaseException:
                 traceback.print_exc()
@@ -295,19 +298,6 @@ def furnished(out: Path) -> Path:
         if os.waitpid(process, 0)[1]:
             sys.exit("fuzz: the workshop could not be furnished")
     return workshop
-
-
-def compile_kernels() -> None:
-    """Before the first case that wants them, in the folder of the workshop: after a change that takes longer than a case may."""
-    process = os.fork()
-    if process == 0:
-        try:
-            from targets import TARGETS, outcome
-
-            outcome(TARGETS["scene"])
-        finally:
-            os._exit(0)
-    os.waitpid(process, 0)
 
 
 def main() -> None:
@@ -353,8 +343,6 @@ def main() -> None:
         if given.case is not None:
             print(*do(source, given.case), sep="\n")
             return
-        if given.cases > FEW:
-            compile_kernels()
         while (number := tally.state["next"]) < end:
             cases = batch(source, range(number, min(number + BATCH, end)))
             for case in (case for case in cases if case.outcome not in GOOD):
