@@ -280,13 +280,16 @@ def furnished(out: Path) -> Path:
     from workshop import furnish_for_fuzzing
 
     workshop = out / "workshop"
-    if not (workshop / "ready").exists():
+    ready = workshop / "ready"
+    # Of older code it is made anew, which compiles, too: a case would pay for that, and be called a hang.
+    changed = max(file.stat().st_mtime for file in (ROOT / "src").rglob("*.py"))
+    if not ready.exists() or ready.stat().st_mtime < changed:
         shutil.rmtree(workshop, ignore_errors=True)
         process = os.fork()  # this process must not have threads when it makes children
         if process == 0:
             try:
                 furnish_for_fuzzing(workshop)
-                (workshop / "ready").touch()
+                ready.touch()
                 os._exit(0)
             except BaseException:
                 traceback.print_exc()
