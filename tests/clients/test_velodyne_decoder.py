@@ -23,9 +23,8 @@ from tussock.wire.velodyne.status64 import TABLE_PACKETS
 vd = pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
 
 HDL64 = {"hdl-64e-s2": "HDL64E_S2", "hdl-64e-s3": "HDL64E_S3", "hdl-64e-s3-dual": "HDL64E_S3"}
-FOCAL_MM = {"hdl-32e": 28.83, "vlp-32c": 42.4, "vls-128": 58.63}
-"""The decoder lifts each laser by f·tan(−v), its own convention; so do the VLP-16's manual, and ours."""
-ON_AXIS = ("vlp-16", "puck-hi-res")
+ON_AXIS = ("vlp-16", "puck-hi-res", "hdl-32e", "vlp-32c", "vls-128")
+"""The decoder lifts each laser by f·tan(−v); so do the VLP-16's manual, and ours."""
 
 SENSORS = ["vlp-16", "puck-hi-res", "hdl-32e", "vlp-32c", "hdl-64e-s2", "hdl-64e-s3-dual", "vls-128"]
 CASES = [(name, mode) for name in SENSORS for mode in ("strongest", "last", "dual")]
@@ -161,8 +160,6 @@ def in_its_convention(sensor: Sensor, points: Points) -> np.ndarray:
     elevation, _, up, _ = geometry(sensor, points.ring)
     if sensor.name in ON_AXIS:
         return points.xyz
-    if sensor.name in FOCAL_MM:
-        return points.xyz + np.outer(FOCAL_MM[sensor.name] * 1e-3 * np.tan(-elevation), [0, 0, 1])
     heading = -np.deg2rad(points.azimuth_deg)
     back = up * np.sin(elevation)
     return points.xyz + np.stack([back * np.cos(heading), back * np.sin(heading), up * (1 - np.cos(elevation))], 1)

@@ -1,8 +1,8 @@
 """Where each laser of a Velodyne looks and starts from, and how its distances are corrected.
 
-Models with fixed optics have the angles of the catalogue, and the heights at which their beams meet the axis where it
-has them (VLP-16 manual 63-9243, table 9-1: "vertical correction"). The lasers of the others cross ``focal_m`` ahead of
-the axis, so that the line of a beam meets it f·tan(−ε) above the origin; their f are those that open decoders use.
+Models with fixed optics have the angles of the catalogue, and the heights at which their beams meet the axis (VLP-16 manual
+63-9243, table 9-1: "vertical correction"; the others' are those that open decoders use: lasers that cross f ahead of the
+axis, so that the line of a beam meets it f·tan(−ε) above the origin).
 
 Every HDL-64E is calibrated on its own. It sends its calibration in its status bytes (`tussock.wire.velodyne.status64`);
 where a capture is too short to hold it, that of the simulated unit is used if all that was sent agrees with it, and
@@ -23,7 +23,7 @@ from tussock.sensors.sensor import Sensor
 
 __all__ = ["Calibration", "bundled_calibration", "catalogue_calibration"]
 
-_FOCAL_M = {"hdl-32e": 0.02883, "vlp-32c": 0.0424, "vls-128": 0.05863}
+_FOCAL_32_M = 0.0424
 _BUNDLED = {
     "hdl-64e-s1": "HDL-64E_S1-utexas.yml",
     "hdl-64e-s2": "HDL-64E_S2.1-sztaki.yml",
@@ -67,13 +67,12 @@ def catalogue_calibration(sensor: Sensor) -> Calibration:
     count = pattern.lasers
     elevation = np.deg2rad(pattern.elevation_deg)
     none = np.zeros(count)
-    told = np.array(per_laser(pattern.axis_height_m, count, "axis_height_m"))
     return Calibration(
         elevation=elevation,
         azimuth=np.deg2rad(per_laser(pattern.azimuth_deg, count, "azimuth_deg")),
         vertical_offset=np.array(per_laser(pattern.vertical_offset_m, count, "vertical_offset_m")),
         horizontal_offset=np.array(per_laser(pattern.horizontal_offset_m, count, "horizontal_offset_m")),
-        height=told if pattern.axis_height_m else _FOCAL_M.get(sensor.packets or "", 0.0) * np.tan(-elevation),
+        height=np.array(per_laser(pattern.axis_height_m, count, "axis_height_m")),
         distance=none,
         distance_x=none,
         distance_y=none,
@@ -99,7 +98,7 @@ def bundled_calibration(name: str) -> Calibration:
         azimuth=column("rot_correction"),
         vertical_offset=column("vert_offset_correction"),
         horizontal_offset=column("horiz_offset_correction"),
-        height=_FOCAL_M["vlp-32c"] * np.tan(-elevation) if name.startswith("vlp-32") else np.zeros(len(rows)),
+        height=_FOCAL_32_M * np.tan(-elevation) if name.startswith("vlp-32") else np.zeros(len(rows)),
         distance=distance,
         distance_x=column("dist_correction_x") if two_points else distance,
         distance_y=column("dist_correction_y") if two_points else distance,
