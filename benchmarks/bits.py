@@ -3,7 +3,7 @@
     python benchmarks/bits.py [SCENE ...] [--frames 3] [--sets avx2,avx512] [--edges own]
 
 Each ready scene (or those named) is scanned under every set of instructions that Embree has and this processor too, one
-after the other, frame by frame: an HDL-64E with everything on (two returns, a limit of detection, noise) and its 48 rays a
+after the other, frame by frame: an HDL-64E with everything on (two returns, a limit of detection, noise) and 48 rays a
 pulse. Prints, for each set against the best: the rows that differ, the pulses that these belong to (a ray that meets
 another surface changes the rows of its own pulse and no others, so this is how many choices differ), the rays of all
 frames, how many in a million differ, and the processor time that a scan takes as a ratio, median of the frames. One thread,
@@ -42,7 +42,8 @@ options.add_argument("--sets", default=",".join(host_isas()))
 options.add_argument("--edges", default="embree")
 given = options.parse_args()
 sets = given.sets.split(",")
-sensor = everything_on(tussock.load_sensor("hdl-64e-s3"))
+beam = {"beam.rays": 48, "beam.sampling": "sequence"}  # as on record
+sensor = everything_on(tussock.load_sensor("hdl-64e-s3").with_(**beam))
 print(f"{'scene':14} {'set':8} {'rows':>9} {'differ':>7} {'pulses':>7} {'rays':>11} {'in 10^6':>8} {'time':>6}")
 for name in given.scenes:
     scene, pose = tussock.ready_scene(name), tussock.ready_pose(name)
