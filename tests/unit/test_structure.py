@@ -115,3 +115,10 @@ def test_no_file_of_ours_is_ignored() -> None:
         pytest.skip("not a git checkout: run again in a clone of the project")
     words = ["git", "-C", str(top), "ls-files", "--cached", "--ignored", "--exclude-standard"]
     assert subprocess.run(words, check=True, capture_output=True, text=True).stdout == ""
+
+
+def test_names_of_test_files_are_unique() -> None:
+    """Two of one name cannot be collected together, and part of the suite would not tell."""
+    names = Counter(file.name for file in Path(__file__).parents[1].rglob("*.py"))
+    twice = {name for name, count in names.items() if count > 1} - {"__init__.py", "conftest.py"}
+    assert twice == set()
