@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -303,6 +303,7 @@ def test_voxels_are_larger_where_little_was_seen() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.02, 3.0), st.integers(0, 99))
+@example(voxel=0.5164299219015381, seed=36)  # a mean a micrometre above a wall
 def test_means_are_those_of_the_returns_in_steps_that_files_hold_in_few_bytes(voxel: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.uniform((17, -3, -3), (23, 3, 3), (500, 3))
@@ -314,5 +315,7 @@ def test_means_are_those_of_the_returns_in_steps_that_files_hold_in_few_bytes(vo
     order = np.lexsort(voxels_of(volumes.means, voxel).T[::-1])
     assert np.array_equal(voxels_of(volumes.means, voxel)[order], cells)
     step = 2.0 ** np.floor(np.log2(voxel / 512))
-    assert np.abs(volumes.means[order] - means).max() <= step / 2 + 1e-5 * max(voxel, 1)
+    # The nearest step, unless it lies in the neighbour: then the next one.
+    stays = (voxels_of(np.round(means / step) * step, voxel) == cells).all(1, keepdims=True)
+    assert (np.abs(volumes.means[order] - means) <= np.where(stays, step / 2, step) + 1e-5 * max(voxel, 1)).all()
     assert (volumes.means.astype(np.float64) % step == 0).mean() > 0.98
