@@ -37,6 +37,8 @@ cases = {
 class Moved:
     """A world with what moves in it, for `trace_rays`."""
 
+    world: tussock.World
+    """what moves can be traced for as long as its world lives"""
     still: Moving
     origin: NDArray[np.float64]
 
@@ -48,7 +50,7 @@ for name, (mesh, placements) in cases.items():
     scene.add(mesh, placements=placements, motion=path if moves else None)
     world, lost, rng = tussock.World(scene), 0, np.random.default_rng(1)
     if moves:
-        world = Moved(world.moving(0.0, 0.1), world.origin)
+        world = Moved(world, world.moving(0.0, 0.1), world.origin)
     flat = "ball" not in name and "box" not in name
     for _ in range(batches):
         way = rng.normal(size=(BATCH, 3))
