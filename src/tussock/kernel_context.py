@@ -8,6 +8,11 @@ tuples with arrays in them are held as well; numbers, arrays and small tuples of
 What is held does not change as long as anything reads it, and the compiler is told so: it reads a field once, wherever
 the kernel names it. So a kernel that holds a tuple hands it to an `apart_kernel`, which is not woven into it: by the time
 that one begins, the tuple is written.
+
+To call a kernel from Python with such a tuple takes the interpreter's lock for as long as the tuple is taken apart, and
+on a core that has not done so lately that is a quarter of a millisecond: sixteen threads that began a scan so began it one after the
+other. ``handed(tuple)`` is taken apart once, and what threads hand their kernels is its address; ``code_for`` gives the code that
+they call without a look at the types of the arguments, which takes as long again.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -15,18 +20,28 @@ that one begins, the tuple is written.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
+from numba.extending import (
+    NativeValue,
+    box,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
-from tussock.kernels import INTERPRETED
+from tussock.kernels import INTERPRETED, kernel
 
-__all__ = ["held", "keep_until_here"]
+__all__ = ["address_for", "code_for", "handed", "held", "keep_until_here"]
 
 
 class _Held(types.Type):
@@ -109,3 +124,116 @@ def _itself(value: Any) -> Any:
 held: Any = _itself if INTERPRETED else _hold
 keep_until_here: Any = _itself if INTERPRETED else _keep
 """Arrays that a kernel made and holds are freed after it has named them for the last time: name them here."""
+
+
+class _Handed:
+    """A tuple that is held from Python: its address, and what lives there."""
+
+    __slots__ = ("address", "kept", "kind")
+
+    def __init__(self, address: int, kind: Any, kept: Any) -> None:
+        self.address, self.kind = address, kind
+        self.kept = kept
+        """the memory at the address, and the arrays that it speaks of"""
+
+
+@typeof_impl.register(_Handed)
+def _kind_of(value: _Handed, context: Any) -> Any:
+    return value.kind
+
+
+@box(_Held)
+def _told(kind: Any, address: Any, c: Any) -> Any:
+    """Python is told of what type the tuple is; where it is, it knows."""
+    known = c.env_manager.read_const(c.env_manager.add_const(kind))
+    c.pyapi.incref(known)
+    return known
+
+
+@unbox(_Held)
+def _from_python(kind: Any, value: Any, c: Any) -> Any:
+    number = c.pyapi.object_getattr_string(value, "address")
+    address = c.builder.inttoptr(c.pyapi.long_as_ulonglong(number), c.context.get_value_type(kind))
+    c.pyapi.decref(number)
+    return NativeValue(address)
+
+
+def _measured(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, context.get_abi_sizeof(args[0].type))
+
+    return types.intp(value), generate
+
+
+def _stored(typing_context: Any, value: Any, memory: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = context.make_array(signature.args[1])(context, builder, args[1]).data
+        address = builder.bitcast(place, args[0].type.as_pointer())
+        builder.store(args[0], address)
+        return address
+
+    return _Held(value)(value, memory), generate
+
+
+_size_of: Any = intrinsic(_measured)
+_put: Any = intrinsic(_stored)
+
+
+@kernel
+def _write_down(value: Any) -> Any:
+    memory = np.empty(_size_of(value), np.uint8)
+    return memory, _put(value, memory)
+
+
+def handed(value: Any) -> Any:
+    """A tuple of arrays and numbers for kernels that hold it, taken apart here once for all threads that call them."""
+    if INTERPRETED:
+        return value
+    try:
+        memory, kind = _write_down(value)
+    except SystemError as error:  # Ctrl-C while Numba takes a tuple apart, which asks Python for its class
+        if isinstance(_first_cause(error), KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
+    return _Handed(int(memory.ctypes.data), kind, (memory, value))
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+class _Code(NamedTuple):
+    """What a kernel is compiled to for some types."""
+
+    call: Any
+    """from Python"""
+    address: int
+    """for machine code"""
+    of: tuple[Any, ...]
+    """the kernel and the types: as long as they are here, nothing else has their names"""
+
+
+_codes: dict[tuple[int, ...], _Code] = {}
+
+
+def code_for(kernel: Any, *given: Any) -> Any:
+    """A kernel's code for whole numbers and what is `handed`, to be called with such arguments alone."""
+    return kernel if INTERPRETED else _code(kernel, given).call
+
+
+def address_for(kernel: Any, *given: Any) -> int:
+    """Where that code is, for other machine code to call as Numba calls kernels."""
+    return _code(kernel, given).address
+
+
+def _code(kernel: Any, given: tuple[Any, ...]) -> _Code:
+    kinds = tuple(one.kind if isinstance(one, _Handed) else types.int64 for one in given)
+    name = (id(kernel), *map(id, kinds))
+    found = _codes.get(name)
+    if found is None:
+        call, compiled = kernel.compile(kinds), kernel.overloads[kinds]
+        address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+        found = _codes[name] = _Code(call, address, (kernel, kinds))
+    return found

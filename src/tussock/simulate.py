@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,8 @@ from tussock.poses import Pose, Trajectory
 from tussock.pulse.adaptive import off_plane, stand_for
 from tussock.pulse.aim import fill_true_directions
 from tussock.pulse.immersed import media_around
-from tussock.pulse.kept_scratch import shelf_for
 from tussock.pulse.loop import Turns
-from tussock.pulse.plain import is_dry, loop_for, on_a_thread
+from tussock.pulse.plain import fire_at_once, fire_on_a_thread, is_dry, ready_to_fire
 from tussock.pulse.sub_rays import apart_in_groups
 from tussock.pulse.sunlight import Sun, sun_at, sunlight_loop
 from tussock.pulse.tables import Firing, PoseTable, Receiving, Recording, Scanning, Slots, Spot
@@ -55,7 +55,7 @@ SUN = (215.0, 40.0)
 _MOST_SAMPLES = 10**9  # 4 GB
 _BLOCK, _LARGE_BLOCK = 256, 1024  # pulses a thread takes at a time; whoever is done first takes the next
 _TURNS = 8  # blocks a thread takes at least, so that none waits long for the last one
-_ROWS_A_THREAD = 20_000
+_ROWS_A_THREAD = 10_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
 _NO_WEIGHTS = sealed(np.zeros(0, np.float32))
 _NO_PLANE = sealed(np.zeros((0, 0), np.float32))
@@ -119,10 +119,13 @@ def scan(
         blocks, pieces = -(-pulses // block), 1 + pulses * sensor.beam.rays // (_PIECE * threads)
         most = blocks if pieces == 1 else -(-blocks // (threads * pieces))
         turns = Turns(block, np.zeros(1, np.int64), most, np.zeros(blocks, np.int64))
-        loop = on_a_thread(loop_for(shot.scanning, slots))
-        run_on_threads(loop, threads, turns, shot.scanning, slots, shelf_for(shot.scanning, slots), pieces=pieces)
+        ready = ready_to_fire(turns, shot.scanning, slots)
+        if pieces == 1:
+            fire_at_once(ready, threads)
+        else:
+            run_on_threads(fire_on_a_thread, threads, ready, pieces=pieces)
         tables = shot.moving.tables
-        # To call a kernel takes a thread the interpreter's lock for as long as to fill some thousands of rows.
+        # To begin takes a thread as long as to fill some thousands of rows.
         few = min(threads, 1 + pulses // _ROWS_A_THREAD)
         counts = turns.counts
         if block % together:  # blocks of groups are then not those of pulses
@@ -442,7 +445,7 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
     def room(dtype: Any, *shape: int) -> NDArray[Any]:
         nonlocal used
         shape = shape or (pulses, returns)
-        first, used = used, used + int(np.prod(shape)) * np.dtype(dtype).itemsize
+        first, used = used, used + prod(shape) * np.dtype(dtype).itemsize
         return memory[first:used].view(dtype).reshape(shape)
 
     recorded = pulses if waveform else 0

@@ -23,13 +23,13 @@ from typing import Any
 from tussock.errors import InputError
 from tussock.limits import check_room
 
-__all__ = ["Stopped", "cores", "resolve_threads", "run_on_threads", "stopped_by"]
+__all__ = ["CODE_MIB", "Stopped", "check_stopped", "cores", "resolve_threads", "run_on_threads", "stopped_by"]
 
 _asked = threading.local()
 """``stop``: the event that ends this thread's work early"""
 _known: set[int] = set()
 """kernels that have run: their code is in memory"""
-_CODE_MIB = 1024
+CODE_MIB = 1024
 """of addresses while code is compiled, or taken from the cache; where they end, the compiler ends the process"""
 
 
@@ -51,6 +51,13 @@ def stopped_by(event: threading.Event) -> Iterator[None]:
         yield
     finally:
         _asked.stop = before
+
+
+def check_stopped() -> None:
+    """Raise `Stopped` where nobody waits any more for what this thread does."""
+    asked: threading.Event | None = getattr(_asked, "stop", None)
+    if asked is not None and asked.is_set():
+        raise Stopped
 
 
 def cores() -> int:
@@ -79,13 +86,12 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
     that none waits for one with more to do; and Python hears Ctrl-C only between two calls of a kernel.
     """
     if id(kernel) not in _known:
-        check_room(_CODE_MIB, "compiled code")
+        check_room(CODE_MIB, "compiled code")
         _known.add(id(kernel))
     workers = threads * pieces
     stop = threading.Event()
     asked: threading.Event | None = getattr(_asked, "stop", None)
-    if asked is not None and asked.is_set():
-        raise Stopped
+    check_stopped()
     waiting = count(threads)  # the next piece; taking it is one step of the interpreter
 
     def work(worker: int) -> None:
@@ -115,8 +121,7 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
     for worker in sorted(job.ended):
         if (error := job.ended[worker]) is not None:
             raise error
-    if asked is not None and asked.is_set():
-        raise Stopped
+    check_stopped()
 
 
 class _Job:

@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {"kernel_cache", "kernel_parts", "limits", "reach", "sbet", "steps", "tried_apart"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"kernel_context", "page_server", "rebound"},
+    {"crew"},
     {"elementary"},
     {"randomness"},
     {"sampler"},

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.crew import run_on_crew
 from tussock.frames.columns import COLUMNS, Column
 from tussock.frames.memory import reused
-from tussock.kernels import inline_kernel, loop_kernel
-from tussock.threads import run_on_threads
+from tussock.kernel_context import handed
+from tussock.kernels import Whole, inline_kernel, loop_kernel
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import NOTHING
 
@@ -52,7 +54,8 @@ def collect(
     columns = room_for(int(starts[-1]))
     names = _Names(*(getattr(tables, name) for name in _Names._fields))
     found = _Found(*(getattr(slots, name) for name in _Found._fields))
-    run_on_threads(_fill, threads, _Rows(starts, block, keep_misses), fired, found, names, Out(**columns))
+    filling = handed(_Filling(_Rows(starts, block, keep_misses), fired, found, names, Out(**columns)))
+    run_on_crew(_fill, filling, [_share(worker, threads) for worker in range(threads)])
     return columns
 
 
@@ -120,12 +123,111 @@ class _Found(NamedTuple):
     kind: Any
 
 
+class _Filling(NamedTuple):
+    """All that the threads which fill columns share."""
+
+    rows: _Rows
+    fired: Fired
+    found: _Found
+    names: _Names
+    out: Any
+
+
+class _Share(NamedTuple):
+    """Every so many blocks, from one of the first on."""
+
+    worker: int
+    workers: int
+
+
+@cache
+def _share(worker: int, workers: int) -> Any:
+    return handed(_Share(worker, workers))
+
+
 @loop_kernel
-def _fill(worker: int, workers: int, rows: _Rows, fired: Any, slots: Any, tables: Any, out: Any) -> None:
-    starts, block, keep_misses = rows
-    pulses = len(fired.lasers)
-    for b in range(worker, len(starts) - 1, workers):
-        fill_block(starts[b], b * block, min(pulses, (b + 1) * block), keep_misses, fired, slots, tables, out)
+def _fill(filling: _Filling, share: _Share) -> None:
+    rows, fired, found, names, out = filling.rows, filling.fired, filling.found, filling.names, filling.out
+    starts, block, pulses = rows.starts, rows.block, len(fired.lasers)
+    for b in range(share.worker, len(starts) - 1, share.workers):
+        begin, end = starts[b], starts[b + 1]
+        _number(begin, b * block, min(pulses, (b + 1) * block), rows.keep_misses, found, out)
+        # A few columns at a time: of two dozen at once the processor fetches none ahead.
+        for i in range(begin, end):
+            _fill_fired(i, np.int64(out.pulse[i]), fired, found, out)
+        for i in range(begin, end):
+            _fill_measured(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, out)
+        for i in range(begin, end):
+            _fill_points(i, np.int64(out.pulse[i]), fired, out)
+        for i in range(begin, end):
+            _fill_met(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, names, out)
+
+
+@inline_kernel
+def _number(i: int, first: int, last: int, keep_misses: bool, slots: Any, out: Any) -> None:
+    """Which pulse and which of its returns the rows from ``i`` on are of; ``first`` to before ``last`` are the pulses."""
+    for p in range(first, last):
+        count = slots.counts[p]
+        if count == 0 and not keep_misses:
+            continue
+        for k in range(max(count, 1)):
+            out.pulse[i] = p
+            out.return_number[i] = min(count, k + 1)
+            i += 1
+
+
+@inline_kernel
+def _fill_fired(i: Whole, p: Whole, fired: Any, slots: Any, out: Any) -> None:
+    """What row ``i`` says of its pulse."""
+    out.time[i] = fired.start + fired.offsets[p]
+    out.laser[i] = fired.lasers[p]
+    out.azimuth[i] = fired.azimuths[p]
+    out.elevation[i] = fired.elevations[p]
+    out.return_count[i] = slots.counts[p]
+    out.near_infrared[i] = np.nan
+
+
+@inline_kernel
+def _fill_measured(i: Whole, p: Whole, k: Whole, slots: Any, out: Any) -> None:
+    """What a row says of return ``k`` of its pulse, which is −1 where there is none."""
+    if k < 0:
+        out.true_range[i] = out.range[i] = out.signal[i] = out.speed[i] = np.nan
+        out.intensity[i] = 0.0
+        out.return_kind[i] = 0
+    else:
+        out.true_range[i], out.range[i] = slots.true_range[p, k], slots.range[p, k]
+        out.intensity[i] = slots.intensity[p, k]
+        out.signal[i] = slots.signal[p, k]
+        out.speed[i] = slots.speed[p, k] if slots.speed.shape[1] > 0 else np.float32(np.nan)
+        out.return_kind[i] = slots.kind[p, k]
+
+
+@inline_kernel
+def _fill_points(i: Whole, p: Whole, fired: Any, out: Any) -> None:
+    """Where a row's point is; nowhere, where its ranges are no numbers."""
+    o = 0 if len(fired.origins) == 1 else p
+    true_range, measured = out.true_range[i], out.range[i]
+    for a in range(3):
+        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
+        out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
+
+
+@inline_kernel
+def _fill_met(i: Whole, p: Whole, k: Whole, slots: Any, tables: Any, out: Any) -> None:
+    """What a row's return came from."""
+    geometry = slots.geometry[p, max(k, 0)] if k >= 0 else NOTHING
+    if geometry >= _AIR:  # a pulse without return, noise, the light of another sensor; or the air's
+        out.true_speed[i] = np.nan
+        out.object_id[i] = out.placement[i] = out.material[i] = 0
+        out.label[i] = 0 if geometry == NOTHING else tables.air_label[NOTHING - np.uint32(1) - geometry]
+    else:
+        material = material_of(tables, geometry, slots.primitive[p, k])
+        label = tables.material_label[material]
+        out.true_speed[i] = 0.0
+        out.object_id[i] = tables.geometry_object[geometry]
+        out.placement[i] = slots.copy[p, k]
+        out.label[i] = tables.geometry_label[geometry] if label < 0 else label
+        out.material[i] = material
 
 
 @inline_kernel
@@ -133,56 +235,14 @@ def fill_block(
     i: int, first: int, last: int, keep_misses: bool, fired: Any, slots: Any, tables: Any, out: Any
 ) -> None:  # fmt: skip
     """The rows of the pulses from ``first`` to before ``last``, from row ``i`` of the columns on."""
-    shared_origin = len(fired.origins) == 1
-    measures_speed = slots.speed.shape[1] > 0
+    _number(i, first, last, keep_misses, slots, out)
     for p in range(first, last):
         count = slots.counts[p]
-        if count == 0 and not keep_misses:
-            continue
-        o = 0 if shared_origin else p
-        for k in range(max(count, 1)):
-            out.time[i] = fired.start + fired.offsets[p]
-            out.pulse[i] = p
-            out.laser[i] = fired.lasers[p]
-            out.azimuth[i] = fired.azimuths[p]
-            out.elevation[i] = fired.elevations[p]
-            out.return_count[i] = count
-            out.near_infrared[i] = np.nan
-            if count == 0:
-                out.true_range[i] = out.range[i] = np.nan
-                out.true_xyz[i, 0] = out.true_xyz[i, 1] = out.true_xyz[i, 2] = np.nan
-                out.xyz[i, 0] = out.xyz[i, 1] = out.xyz[i, 2] = np.nan
-                out.intensity[i] = 0.0
-                out.signal[i] = out.true_speed[i] = out.speed[i] = np.nan
-                out.object_id[i] = out.placement[i] = 0
-                out.label[i] = out.material[i] = 0
-                out.return_number[i] = out.return_kind[i] = 0
-            else:
-                true_range, measured = slots.true_range[p, k], slots.range[p, k]
-                out.true_range[i], out.range[i] = true_range, measured
-                for a in range(3):
-                    out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
-                    out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
-                out.intensity[i] = slots.intensity[p, k]
-                out.signal[i] = slots.signal[p, k]
-                out.speed[i] = slots.speed[p, k] if measures_speed else np.float32(np.nan)
-                geometry = slots.geometry[p, k]
-                if geometry == NOTHING:  # noise, or the light of another sensor
-                    out.true_speed[i] = np.nan
-                    out.object_id[i] = out.placement[i] = 0
-                    out.label[i] = out.material[i] = 0
-                elif geometry >= _AIR:
-                    out.true_speed[i] = np.nan
-                    out.object_id[i] = out.placement[i] = out.material[i] = 0
-                    out.label[i] = tables.air_label[NOTHING - np.uint32(1) - geometry]
-                else:
-                    material = material_of(tables, geometry, slots.primitive[p, k])
-                    label = tables.material_label[material]
-                    out.true_speed[i] = 0.0
-                    out.object_id[i] = tables.geometry_object[geometry]
-                    out.placement[i] = slots.copy[p, k]
-                    out.label[i] = tables.geometry_label[geometry] if label < 0 else label
-                    out.material[i] = material
-                out.return_number[i] = k + 1
-                out.return_kind[i] = slots.kind[p, k]
-            i += 1
+        if count > 0 or keep_misses:
+            for row in range(max(count, 1)):
+                k = row if count > 0 else -1
+                _fill_fired(i, p, fired, slots, out)
+                _fill_measured(i, p, k, slots, out)
+                _fill_points(i, p, fired, out)
+                _fill_met(i, p, k, slots, tables, out)
+                i += 1

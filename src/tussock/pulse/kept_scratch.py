@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
+from tussock.kernel_context import handed
 from tussock.pulse.follow import may_go_on
 from tussock.pulse.loop import new_scratch
 from tussock.pulse.tables import Scanning, Scratch, Slots
@@ -22,41 +23,60 @@ from tussock.rebound import in_python
 
 __all__ = ["Shelf", "scratch_from", "shelf_for"]
 
-Shelf: TypeAlias = "deque[Scratch]"
-"""scratch of one size that nobody uses"""
+
+class _Kept(NamedTuple):
+    """Memory of one worker."""
+
+    scratch: Scratch
+    handed: Any
+    """as kernels take it"""
+
+
+class Shelf(NamedTuple):
+    """Memory of one size that nobody uses."""
+
+    kept: deque[_Kept]
+    written: Callable[[Scratch], Any]
+    """what the loop writes of it"""
+
 
 _MOST_SIZES, _MOST_A_SIZE = 8, 256
-_shelves: dict[tuple[int | bool, ...], Shelf] = {}
+_shelves: dict[tuple[Any, ...], Shelf] = {}
 
 
-def shelf_for(scanning: Scanning, slots: Slots) -> Shelf:
-    """Where workers of this scan find memory, and leave it."""
+def _all(scratch: Scratch) -> Any:
+    return scratch
+
+
+def shelf_for(scanning: Scanning, slots: Slots, written: Callable[[Scratch], Any] = _all) -> Shelf:
+    """Where workers of this scan find memory, and leave it; their loop writes what ``written`` says of it."""
     around, firing, air = scanning.around, scanning.firing, scanning.air
     size = (
         len(firing.stencil), len(firing.off_plane), slots.range.shape[1], bool(firing.half_width > 0.0),
         bool(in_python(may_go_on)(scanning)), len(around.tables.responses) > 0, len(around.volumes.model) > 0,
-        in_python(air_hits)(air), len(air.clouds),
+        in_python(air_hits)(air), len(air.clouds), written,
     )  # fmt: skip
     shelf = _shelves.get(size)
     if shelf is None:
         while len(_shelves) >= _MOST_SIZES:  # the one that is longest here
             _shelves.pop(next(iter(_shelves)), None)
-        shelf = _shelves.setdefault(size, deque(maxlen=_MOST_A_SIZE))
+        shelf = _shelves.setdefault(size, Shelf(deque(maxlen=_MOST_A_SIZE), written))
     return shelf
 
 
 @contextmanager
-def scratch_from(shelf: Shelf, scanning: Scanning, slots: Slots) -> Iterator[Scratch]:
+def scratch_from(shelf: Shelf, scanning: Scanning, slots: Slots) -> Iterator[Any]:
     """Memory for one worker, for as long as the block lasts."""
     try:
-        scratch = shelf.pop()
+        found = shelf.kept.pop()
     except IndexError:
         scratch = in_python(new_scratch)(scanning, slots.range.shape[1])
+        found = _Kept(scratch, handed(shelf.written(scratch)))
     else:
-        for unread in (scratch.aim, scratch.heard.draws, scratch.chosen.draws):
+        for unread in (found.scratch.aim, found.scratch.heard.draws, found.scratch.chosen.draws):
             unread[...] = 0.0
-    yield scratch
-    shelf.append(scratch)
+    yield found.handed
+    shelf.kept.append(found)
 
 
 if hasattr(os, "register_at_fork"):

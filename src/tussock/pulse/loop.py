@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.kernel_context import held
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.adaptive import finish_lanes, new_probed
 from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
@@ -46,7 +45,7 @@ from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
 from tussock.trace.surroundings import trace_sub_ray
 
-__all__ = ["Turns", "begin_firing", "fire_group", "new_scratch", "pulse_loop"]
+__all__ = ["Shot", "Turns", "begin_firing", "fire_group", "new_scratch", "pulse_loop"]
 
 
 class Turns(NamedTuple):
@@ -62,10 +61,18 @@ class Turns(NamedTuple):
     """returns of every block, shape (blocks,)"""
 
 
+class Shot(NamedTuple):
+    """All that the threads of a scan share."""
+
+    turns: Turns
+    scanning: Scanning
+    slots: Slots
+
+
 @kernel
-def pulse_loop(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> None:
-    """Fire the pulses of blocks that nobody has fired yet, in the memory of one worker."""
-    _fire(turns, held(scanning), held(slots), held(scratch))
+def pulse_loop(shot: Shot, scratch: Scratch) -> None:
+    """Fire the pulses of blocks that nobody has fired yet, in the memory of one worker; both are `handed`."""
+    _fire(shot, scratch)
 
 
 @kernel
@@ -101,7 +108,8 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
 
 
 @apart_kernel
-def _fire(turns: Turns, scanning: Scanning, slots: Slots, scratch: Scratch) -> None:
+def _fire(shot: Shot, scratch: Scratch) -> None:
+    turns, scanning, slots = shot.turns, shot.scanning, shot.slots
     pulses, block = len(scanning.firing.lasers), turns.block
     begin_firing(scanning, scratch)
     for _ in range(turns.most):

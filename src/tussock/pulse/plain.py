@@ -8,17 +8,20 @@ installation waits that much less for the compiler. The steps that are left are 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tussock.crew import run_on_crew
+from tussock.kernel_context import code_for, handed
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
 from tussock.pulse.adaptive import finish_lanes
-from tussock.pulse.kept_scratch import Shelf, scratch_from
+from tussock.pulse.kept_scratch import Shelf, scratch_from, shelf_for
 from tussock.pulse.listen import lift_lanes
-from tussock.pulse.loop import Turns, pulse_loop
+from tussock.pulse.loop import Shot, Turns, pulse_loop
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import record_lanes
 from tussock.pulse.tables import Chosen, Heard, Hits, Lot, Part, Recording, Scanning, Scratch, Slots
@@ -33,7 +36,16 @@ from tussock.trace.surroundings import Surroundings, trace_volumes
 from tussock.trace.triangles import Corners
 from tussock.trace.wind.sway import swayed
 
-__all__ = ["is_dry", "is_plain", "loop_for", "on_a_thread", "plain_loop"]
+__all__ = [
+    "ReadyToFire",
+    "fire_at_once",
+    "fire_on_a_thread",
+    "is_dry",
+    "is_plain",
+    "loop_for",
+    "plain_loop",
+    "ready_to_fire",
+]
 
 
 def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
@@ -41,16 +53,39 @@ def loop_for(scanning: Scanning, slots: Slots) -> Callable[..., None]:
     return plain_loop() if is_plain(scanning, slots) else pulse_loop
 
 
-@cache
-def on_a_thread(loop: Callable[..., None]) -> Callable[..., None]:
-    """A loop as `run_on_threads` calls it: with memory that no other call uses."""
-    plain = not INTERPRETED and loop is plain_loop()
+class ReadyToFire(NamedTuple):
+    """A scan, for the threads that fire its pulses."""
 
-    def fire(worker: int, workers: int, turns: Turns, scanning: Scanning, slots: Slots, shelf: Shelf) -> None:
-        with scratch_from(shelf, scanning, slots) as scratch:
-            loop(turns, *(_read(scanning, slots, scratch) if plain else (scanning, slots, scratch)))
+    loop: Callable[..., None]
+    scanning: Scanning
+    slots: Slots
+    shot: Any
+    """what of them the loop reads, handed"""
+    shelf: Shelf
 
-    return fire
+
+def ready_to_fire(
+    turns: Turns, scanning: Scanning, slots: Slots, loop: Callable[..., None] | None = None
+) -> ReadyToFire:
+    """What the threads of a scan share, taken apart once."""
+    loop = loop or loop_for(scanning, slots)
+    if INTERPRETED or loop is not plain_loop():
+        return ReadyToFire(loop, scanning, slots, handed(Shot(turns, scanning, slots)), shelf_for(scanning, slots))
+    shot = handed(Shot(turns, *_read(scanning, slots)))
+    return ReadyToFire(loop, scanning, slots, shot, shelf_for(scanning, slots, _written))
+
+
+def fire_at_once(ready: ReadyToFire, threads: int) -> None:
+    """Fire all pulses on so many threads."""
+    with ExitStack() as kept:
+        own = [kept.enter_context(scratch_from(ready.shelf, ready.scanning, ready.slots)) for _ in range(threads)]
+        run_on_crew(ready.loop, ready.shot, own)
+
+
+def fire_on_a_thread(worker: int, workers: int, ready: ReadyToFire) -> None:
+    """Fire pulses until there are no more, as `run_on_threads` calls it: in memory that no other call uses."""
+    with scratch_from(ready.shelf, ready.scanning, ready.slots) as scratch:
+        code_for(ready.loop, ready.shot, scratch)(ready.shot, scratch)
 
 
 class _Volumes(NamedTuple):
@@ -79,7 +114,7 @@ class _Recording(NamedTuple):
     samples: Array
 
 
-def _read(scanning: Scanning, slots: Slots, scratch: Scratch) -> tuple[Any, Any, Any]:
+def _read(scanning: Scanning, slots: Slots) -> tuple[Any, Any]:
     """What the plain loop reads of all tables, 0 for the rest: the more arrays a kernel takes, the longer it compiles."""
     around, air, nothing = scanning.around, scanning.air, cast(Any, 0)
     volumes, gaussians = around.volumes, around.volumes.gaussians
@@ -92,8 +127,15 @@ def _read(scanning: Scanning, slots: Slots, scratch: Scratch) -> tuple[Any, Any,
     return (
         scanning._replace(around=around._replace(tables=tables, volumes=few), air=clear),
         slots._replace(recording=cast(Any, _Recording(slots.recording.samples))),
-        scratch._replace(second=nothing, errors=nothing, chosen=nothing, walk=nothing, ended=nothing, air=nothing),
     )
+
+
+def _written(scratch: Scratch) -> Any:
+    """What the plain loop writes of a worker's memory, 0 for the rest."""
+    nothing = cast(Any, 0)
+    return scratch._replace(
+        second=nothing, errors=nothing, chosen=nothing, walk=nothing, ended=nothing, air=nothing
+    )  # fmt: skip
 
 
 def is_plain(scanning: Scanning, slots: Slots) -> bool:

@@ -7,9 +7,8 @@ import pytest
 
 import tussock
 from tussock.poses import Pose, Trajectory
-from tussock.pulse.kept_scratch import shelf_for
 from tussock.pulse.loop import Turns, pulse_loop
-from tussock.pulse.plain import _IDLE, is_plain, loop_for, on_a_thread, plain_loop
+from tussock.pulse.plain import _IDLE, fire_on_a_thread, is_plain, loop_for, plain_loop, ready_to_fire
 from tussock.scene.response import VegetationResponse
 from tussock.simulate import prepare
 from tussock.trace.world import World
@@ -37,7 +36,7 @@ def test_both_loops_give_the_same_bits(settings):
         shot, world = shot_of(scene_of(), **settings)
         pulses = len(shot.fired.lasers)
         turns = Turns(pulses + 16, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
-        on_a_thread(loop)(0, 1, turns, shot.scanning, shot.slots, shelf_for(shot.scanning, shot.slots))
+        fire_on_a_thread(0, 1, ready_to_fire(turns, shot.scanning, shot.slots, loop))
         assert world.triangles == 14
         slots = shot.slots
         written = np.arange(slots.range.shape[1]) < slots.counts[:, None]
