@@ -25,9 +25,10 @@ from tussock.scene.labels import LABELS
 from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, plane, sphere
+from tussock.scene.primitives import box, card, plane, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.texture import Texture
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
@@ -105,7 +106,7 @@ def simulate_gpu() -> None:
         return cuda.jit(device=True)(function) if "cuda" in function.__code__.co_names else function
 
     worlds.codes_for = lambda _, examples: kernels.bound(wrap, examples)
-    on_gpu.view_codes = lambda there, arguments: on_gpu.bound_views(wrap)
+    on_gpu.view_codes = lambda there, arguments: on_gpu.bound_views(wrap, arguments["walk_kernel"][0])
 
 
 def grid_sensor(**settings: Any) -> Sensor:
@@ -125,6 +126,23 @@ def room() -> Scene:
     places = np.array([[4.0, 1.0, 0.5], [6.0, -1.5, 0.8], [8.0, 2.5, 0.4], [5.0, -0.2, 0.3]])
     scene.add(sphere(0.6, subdivisions=1), name="bushes", label="vegetation",
               placements=Placements.of(places, yaw=np.arange(4.0), scale=[0.5, 1.0, 0.8, 1.2]))  # fmt: skip
+    return scene
+
+
+def holes() -> Scene:
+    """Cards with holes before the room: in place, as copies, and on the move; through leaves one looks again."""
+    pixels = np.full((6, 5, 4), 255, np.uint8)
+    pixels[..., 3] = 255 * (np.indices((6, 5)).sum(0) % 2)
+    sheet = Material(name="sheet", reflectance=0.4, texture=Texture(pixels))
+    leaf = Material(name="leaf", reflectance=0.2, leaf_transmission=0.6, texture=Texture(pixels))
+    scene = room()
+    scene.add(card((2, 3), material=sheet), name="sheet", position=(3, 1.5, 0), yaw=1.4)
+    scene.add(card((2, 2), crossed=2, material=leaf), name="leaves", label="vegetation",
+              placements=Placements.of([[2.5, -0.5, 0], [5, -1.5, 0.5], [4, 0.5, 0]], yaw=np.arange(3.0)))  # fmt: skip
+    path = Trajectory(
+        np.array([0.0, 0.3]), np.array([[4.0, -2.0, 0.5], [4.0, 0.5, 0.5]]), np.array([[0, 0, 0.6, 0.8]] * 2)
+    )
+    scene.add(card((1.5, 2), material=sheet), name="carried", motion=path)
     return scene
 
 
@@ -160,6 +178,7 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
         "beam.divergence_horizontal_mrad": 200.0, "beam.divergence_vertical_mrad": 200.0, "receiver.pulse_fwhm_ns": 0.5,
     }  # fmt: skip
     found["leaves"] = (leafy, grid_sensor(**wide, **{"receiver.mode": "all"}))  # what is behind is a return of its own
+    found["cut-outs"] = (holes(), grid_sensor(**{"receiver.mode": "all", "beam.divergence_horizontal_mrad": 20.0}))
     moving = room()
     path = Trajectory(
         np.array([0.0, 0.3]), np.array([[5.0, -2.0, 1.0], [5.0, 4.0, 1.0]]), np.array([[0, 0, 0, 1.0]] * 2)
@@ -202,6 +221,7 @@ def views() -> dict[str, tuple[Scene, Camera, Any]]:
         "fisheye, which sees nothing in its corners": (
             room(), Camera(width=9, height=9, lens=Fisheye(horizontal_fov_deg=160.0, circle_deg=150.0)), place,
         ),
+        "through holes": (holes(), Camera(width=14, height=9), place),
         "rolling and moving": (cases()["moving"][0], Camera(width=8, height=8, shutter=rolling), path),
     }  # fmt: skip
 

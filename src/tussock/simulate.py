@@ -204,13 +204,9 @@ def checked_on(on: str) -> str:
 
 
 def refuse_callbacks(world: World) -> None:
-    """Plants sway and textures are cut out in Embree's callbacks, which a graphics processor has not got."""
+    """Plants sway in Embree's callbacks, which a graphics processor has not got."""
     if world.sways:
         raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
-    if world.cut_out:
-        raise InputError(
-            "texture: see-through parts are not cut out on='gpu' yet; scan on='cpu', or give the material opacity_cutoff = 0"
-        )
 
 
 def refuse_adaptive(sensor: Sensor) -> None:

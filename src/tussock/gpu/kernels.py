@@ -7,7 +7,6 @@ vegetation that answers, volumes, waveforms) is left out of its kernel, which th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired, fill_block
+from tussock.gpu.left_out import idle, unmet
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
@@ -252,7 +252,7 @@ class Examples(NamedTuple):
         tracing = (self.scanning, self.many, self.traced, self.rays, self.span)
         return {
             "aim_kernel": tracing,
-            "walk_kernel": (ways.standing, self.rays, count, False),
+            "walk_kernel": (ways.standing, tables, self.rays, count, False),
             "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
             **({"behind_kernel": tracing} if self.through_leaves() else {}),
             "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
@@ -286,6 +286,11 @@ class Examples(NamedTuple):
         }
         return tuple(step for step, used in taken.items() if not used)
 
+    def unmet(self) -> dict[Any, str]:
+        """The steps of a walk that this world has no use for, and what stands for each."""
+        ways: Any = self.scanning.around.standing
+        return unmet(ways.standing)
+
 
 def bound(
     wrap: Callable[..., Any], examples: Examples, instead: Mapping[Any, Any] | None = None
@@ -294,26 +299,21 @@ def bound(
 
     ``wrap(function, original)`` makes what kernels call; ``instead`` are functions that have another body there.
     """
-    rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), instead)
+    others = dict(instead or {}) | idle(wrap, examples.unmet())
+    rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), others)
     written = {
         receiving_of: rebuilding("receiving_of", examples.scanning.receiving, lambda path, axes: "biases", "biases"),
         slots_of: rebuilding("slots_of", examples.slots, lambda path, axes: f"{path}[begin:end]", "begin, end"),
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
-    for step in examples.unused():
-        rebound.put(step, wrap(_idle(step), step))
+    for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
+        rebound.put(step, nothing)
     for function in (one_of, _sum_up, fire_pulse):
         rebound.put(function, rebound.of(function))
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
     kernels = (*KERNELS, _fire_kernel(examples.scratch, local))
     return {kernel.__name__: rebound.plain(kernel) for kernel in kernels}
-
-
-def _idle(step: Any) -> Callable[..., int]:
-    """What stands for a step that is never taken."""
-    names = ", ".join(inspect.signature(getattr(step, "py_func", step)).parameters)
-    return written_out("idle", f"def idle({names}):\n    return 0\n", {})
 
 
 def waiting_rays(scanning: Scanning) -> int:

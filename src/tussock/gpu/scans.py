@@ -21,6 +21,7 @@ from tussock.gpu.kernels import (
     plain_new_scratch,
     waiting_rays,
 )
+from tussock.gpu.left_out import names_of
 from tussock.gpu.sharing import Many, Span
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
@@ -71,7 +72,7 @@ def trees_on(device: GpuDevice, trees: Trees) -> Trees:
     i4 = np.int32
     return Trees(
         nodes, triangles, triangles.as_type(i4), placements, placements.as_type(i4),
-        device.copied(trees.moving),
+        device.copied(trees.moving), mapped(trees.pictures, device.copied),
     )  # fmt: skip
 
 
@@ -110,8 +111,10 @@ def _traced(make: Any, rays: int, through: int, pulses: int) -> Traced:
 def compiled_kernels(examples: Examples) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
+    unmet = names_of(examples.unmet())
     left_out = (
-        " ".join(step.__name__ for step in examples.unused()) + f" with {waiting_rays(examples.scanning)} waiting"
+        " ".join(step.__name__ for step in examples.unused())
+        + f" with {waiting_rays(examples.scanning)} waiting {unmet}"
     )
 
     def function(name: str) -> Any:
@@ -120,7 +123,7 @@ def compiled_kernels(examples: Examples) -> dict[str, str]:
         return made[name]
 
     return {
-        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else "")
+        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else unmet)
         for name, args in examples.arguments().items()
     }
 
@@ -205,7 +208,7 @@ class GpuScan:
             self._add("aim_kernel", args["aim_kernel"], count)
             self._add("walk_kernel", args["walk_kernel"], count)
             if ways.moves:
-                self._add("walk_kernel", (ways.moving, ready.rays, count, True), count)
+                self._add("walk_kernel", (ways.moving, ready.scanning.around.tables, ready.rays, count, True), count)
             self._add("hit_kernel", args["hit_kernel"], count)
             if self._through:
                 self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through, _MANY_THREADS)

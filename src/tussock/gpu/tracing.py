@@ -92,7 +92,7 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
         rays.ways[i, 0], rays.ways[i, 1], rays.ways[i, 2], rays.ways[i, 3] = ray.dx, ray.dy, ray.dz, ray.far
 
 
-def walk_kernel(trees: Trees, rays: RayTable, count: int, moving: bool) -> None:
+def walk_kernel(trees: Trees, tables: HitTables, rays: RayTable, count: int, moving: bool) -> None:
     """One thread a sub-ray: what it meets first, among what stands, then among what moves."""
     i = int64(cuda.grid(1))
     stack = cuda.local.array(STACK, int32)
@@ -100,7 +100,7 @@ def walk_kernel(trees: Trees, rays: RayTable, count: int, moving: bool) -> None:
         start, way = four(rays.starts, 4, i, 0), four(rays.ways, 4, i, 0)
         far = rays.far[i] if moving else way[3]
         ray = Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, far, start[3])
-        met = nearest_hit(trees, ray, NOTHING, stack)
+        met = nearest_hit(trees, tables, ray, NOTHING, stack)
         if met.placement >= 0 or not moving:
             rays.far[i] = met.distance
             rays.met[0, i], rays.met[1, i], rays.met[2, i] = met.placement, met.triangle, np.int32(moving)

@@ -316,6 +316,18 @@ class World(Shown):
         return len(self._cut_outs.rows) > 0
 
     @property
+    def cut_outs(self) -> CutOuts:
+        """What is cut out of surfaces."""
+        return self._cut_outs
+
+    def materials_of(self, thing: SceneObject) -> NDArray[np.int64]:
+        """Number of the material of every triangle of an object."""
+        number = self._numbers.of(thing)
+        if number >= 0:
+            return np.full(len(thing.mesh.triangles), number)
+        return self._numbers.primitives[-1 - number :][: len(thing.mesh.triangles)].astype(np.int64)
+
+    @property
     def sways(self) -> bool:
         """Whether the wind moves anything."""
         return bool(self._swaying)

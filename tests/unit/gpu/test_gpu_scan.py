@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from simulated_gpu import cases, grid_sensor, room, views, weathers
+from simulated_gpu import cases, grid_sensor, holes, room, views, weathers
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.view_loop import Seen
@@ -27,6 +27,7 @@ from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.world import World
 
 TESTS = Path(__file__).parents[2]
+SCENES = {"plain": room, "cut-outs": holes}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,9 @@ def said() -> dict[str, dict[str, float]]:
     return result
 
 
-@pytest.mark.parametrize("case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "moving"])
+@pytest.mark.parametrize(
+    "case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "moving"]
+)
 def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
     assert one["hits"] >= 20, "the scene must be met"
@@ -84,11 +87,12 @@ def test_cameras_see_what_they_see_on_the_processor(said: dict[str, dict[str, fl
     assert min(one.values()) >= 0.97, one  # a pixel of few may graze an edge
 
 
-def test_kernels_of_cameras_are_compiled() -> None:
+@pytest.mark.parametrize("scene", SCENES)
+def test_kernels_of_cameras_are_compiled(scene: str) -> None:
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
     from tussock.cameras.on_gpu import compiled_views, view_examples
 
-    world, camera = World(room()), Camera(width=4, height=4)
+    world, camera = World(SCENES[scene]()), Camera(width=4, height=4)
     viewing = viewing_of(camera, Trajectory.standing(Pose()), 0.0, world.origin)
     seen = Seen(*[getattr(look(world, camera), name) for name in Seen._fields])
     made = compiled_views(view_examples(WorldTrees(world).standing, world.moving(0, 0).tables, viewing, seen))
@@ -126,10 +130,11 @@ def test_many_sensors_with_too_few_seeds() -> None:
         scan_many(room(), grid_sensor(), [])
 
 
-def test_every_kernel_is_compiled() -> None:
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_kernel_is_compiled(scene: str) -> None:
     """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
-    world = World(room())
+    world = World(SCENES[scene]())
     ready = prepare(world, grid_sensor(), Trajectory.standing(Pose()), 0, 0)
     examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
     made = compiled_kernels(examples)
@@ -142,6 +147,8 @@ def test_every_kernel_is_compiled() -> None:
     assert "ld.global.v4.f32" in made["walk_kernel"], "four numbers at once"
     assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
     assert ".extern" not in made["walk_kernel"]
+    exact = re.search(r"(rcp|div)\.rn\.f64", made["walk_kernel"])
+    assert (exact is None) == (scene == "plain"), "where nothing is cut out, a walk asks no picture"
 
 
 def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
@@ -157,7 +164,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
         arguments = {str(kernel_type(arg)) for args in examples.arguments().values() for arg in args}
         kinds.setdefault(waiting_rays(examples.scanning), set()).add((frozenset(arguments), local))
-        assert ("behind_kernel" in examples.arguments()) == (name == "leaves")
+        assert ("behind_kernel" in examples.arguments()) == (name in ("leaves", "cut-outs"))
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}

@@ -24,9 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.trace.cuda.cut_outs import Pictures, is_solid
+from tussock.trace.cuda.meeting import Named
+from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import Ray
 
-__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "joined", "nearest_hit", "reciprocal"]
+__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "joined", "name_of", "nearest_hit", "reciprocal"]
 
 STACK = 128
 """nodes that may wait"""
@@ -44,7 +47,7 @@ class Trees(NamedTuple):
     nodes: NDArray[np.float32]
     """see `tussock.trace.cuda.build`; the upper tree's root is the first, shape (n, 16)"""
     triangles: NDArray[np.float32]
-    """three corners and the number in the mesh, shape (k, 12)"""
+    """three corners, the number in the mesh, and what is cut out (`tussock.trace.cuda.cut_outs`), shape (k, 12)"""
     triangle_ids: NDArray[np.int32]
     placements: NDArray[np.float32]
     """inverse of the turn, place [m]; root (~root: in place), geometry, copy and mask, shape (p, 16).
@@ -52,14 +55,16 @@ class Trees(NamedTuple):
     placement_ids: NDArray[np.int32]
     moving: NDArray[np.float32]
     """transforms of what moves, column-major, shape (m, 12)"""
+    pictures: Pictures
+    """what is cut out of triangles"""
 
     @classmethod
     def of(
         cls, nodes: NDArray[np.float32], triangles: NDArray[np.float32], placements: NDArray[np.float32],
-        moving: NDArray[np.float32],
+        moving: NDArray[np.float32], pictures: Pictures,
     ) -> Trees:  # fmt: skip
         i4 = np.int32
-        return cls(nodes, triangles, triangles.view(i4), placements, placements.view(i4), moving)
+        return cls(nodes, triangles, triangles.view(i4), placements, placements.view(i4), moving, pictures)
 
 
 class Met(NamedTuple):
@@ -88,19 +93,31 @@ class _Slabs(NamedTuple):
 
 
 @inline_kernel
-def nearest_hit(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> Met:
+def nearest_hit(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array) -> Met:
     """The nearest triangle along a ray that shares a bit with ``mask``."""
-    return _walk(trees, ray, mask, stack, False)
+    return _walk(trees, tables, ray, mask, stack, False)
 
 
 @inline_kernel
-def is_stopped(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> bool:
+def is_stopped(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array) -> bool:
     """Whether anything is in the way of a ray."""
-    return _walk(trees, ray, mask, stack, True).placement >= 0
+    return _walk(trees, tables, ray, mask, stack, True).placement >= 0
+
+
+@inline_kernel
+def name_of(trees: Trees, placement: Whole, triangle: Whole) -> Named:
+    """What the trees' own numbers stand for."""
+    ids = trees.placement_ids
+    return Named(
+        np.uint32(ids[placement, 13]),
+        np.uint32(ids[placement, 14]),
+        np.uint32(trees.triangle_ids[triangle, 9]),
+        triangle,
+    )
 
 
 @loop_kernel
-def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
+def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
     nodes = trees.nodes
     near, far = np.float32(ray.near), np.float32(ray.far)
     slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
@@ -134,7 +151,7 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
             last = np.int32(k + (~link & 7))
             while k <= last:
                 t = _meet(trees.triangles, k, sheared)
-                if near < t <= far:
+                if near < t <= far and _is_met(trees, tables, current, k, ray):
                     far, found, triangle = t, current, k
                 k = np.int32(k + 1)
             height = np.uint32(height - 1)
@@ -169,6 +186,12 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
                 height = np.uint32(height - 1)
                 link = stack[height]
     return Met(far, found, triangle)
+
+
+@inline_kernel
+def _is_met(trees: Trees, tables: HitTables, placement: Whole, k: Whole, ray: Ray) -> bool:
+    """Whether there is anything where a ray passes through a triangle."""
+    return is_solid(trees.triangles, trees.triangle_ids, trees.pictures, tables, name_of(trees, placement, k), ray)
 
 
 @inline_kernel

@@ -12,11 +12,13 @@ from scipy.spatial.transform import Rotation
 
 from tussock.kernels import Array, Real, kernel
 from tussock.poses import Trajectory
+from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, ground, sphere
+from tussock.scene.primitives import box, card, ground, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.texture import Texture
 from tussock.trace.cuda import walk
 from tussock.trace.cuda.packets import (
     NOTHING,
@@ -166,6 +168,41 @@ def test_as_embree() -> None:
     embree = trace_rays(world, origins, directions, REACH)
     off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
     assert (off > 1e-4).mean() <= 1e-3
+
+
+def cards(rng: np.random.Generator) -> Scene:
+    """Cards with holes: in place and mirrored there, as copies, and on a mesh that is whole besides."""
+    pixels = np.full((64, 48, 4), 255, np.uint8)
+    pixels[..., 3] = 255 * (rng.random((64, 48)) < 0.6)
+    other = pixels.copy()
+    other[:32, :, 3] = 100
+    first, second = (Material(texture=Texture(picture), opacity_cutoff=0.4) for picture in (pixels, other))
+    crossed, square = card((2.0, 2.0), crossed=2, material=first), card((2.0, 2.0))
+    mixed = Mesh(crossed.vertices, crossed.triangles, (second, Material()), np.arange(4) % 2, crossed.uv)
+    scene = Scene()
+    scene.add(card((3, 3), material=first), name="in place", position=(4, 0, 0))
+    scene.add(card((3, 3), material=second), placements=Placements.of([[-4, 0, 0]], scale=np.array([[-1.0, 1, 1]])))
+    for mesh in (crossed, mixed, square):
+        scene.add(mesh, placements=any_placements(rng, 25, 12))
+    scene.add(sphere(30.0, subdivisions=1))
+    return scene
+
+
+def test_holes_are_where_embree_has_them() -> None:
+    rng = np.random.default_rng(11)
+    scene = cards(rng)
+    whole = Scene()
+    for thing in scene.objects:
+        mesh = thing.mesh
+        whole.add(Mesh(mesh.vertices, mesh.triangles), placements=thing.placements)
+    origins, directions = rng.normal(0, 3, (40_000, 3)), any_directions(rng, 40_000)
+    world = World(scene)
+    found, embree = traced(world, origins, directions), trace_rays(world, origins, directions, REACH)
+    off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
+    assert (off > 1e-4).mean() <= 2e-4
+    np.testing.assert_array_equal(found.stopped, np.isfinite(found.ranges))
+    through = np.abs(trace_rays(World(whole), origins, directions, REACH) - embree) > 1e-3
+    assert 0.05 < through.mean() < 0.5, "rays must go through holes"
 
 
 @pytest.mark.parametrize("count", [120, 4000])
