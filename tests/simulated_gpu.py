@@ -179,6 +179,15 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     }  # fmt: skip
     found["leaves"] = (leafy, grid_sensor(**wide, **{"receiver.mode": "all"}))  # what is behind is a return of its own
     found["cut-outs"] = (holes(), grid_sensor(**{"receiver.mode": "all", "beam.divergence_horizontal_mrad": 20.0}))
+    # Slats before the sky: some groups of pulses meet nothing at all, and some spots are torn.
+    slats = Scene("slats")
+    slats.add(box((0.1, 0.12, 6)), name="slats", placements=Placements.of([[5, 0.7 * y, 0] for y in range(-4, 5)]))
+    slats.add(plane((60, 60)), name="floor", position=(0, 0, -1))
+    adaptive = {"beam.rays": 16, "beam.sampling": "sequence", "beam.adaptive": True,
+                "beam.divergence_horizontal_mrad": 60.0, "beam.divergence_vertical_mrad": 60.0}  # fmt: skip
+    pattern = {"kind": "grid", "azimuth_deg": np.linspace(40, -40, 16).tolist(),
+               "elevation_deg": [80.0, 50.0, 42.0, 4.0, -8.0], "frame_hz": 10.0}  # fmt: skip
+    found["adaptive"] = (slats, Sensor(name="adaptive", pattern=pattern).with_(**adaptive))
     moving = room()
     path = Trajectory(
         np.array([0.0, 0.3]), np.array([[5.0, -2.0, 1.0], [5.0, 4.0, 1.0]]), np.array([[0, 0, 0, 1.0]] * 2)

@@ -25,7 +25,6 @@ from tussock.simulate import (
     frame_meta,
     pose_table,
     prepare,
-    refuse_adaptive,
     refuse_callbacks,
     scan,
 )
@@ -105,7 +104,6 @@ def scan_many(
     poses = tuple(poses)
     if checked_on(on) == "gpu":
         refuse_callbacks(world)
-        refuse_adaptive(sensor)
         return _on_gpu(world, sensor, poses, numbers, frame, keep_misses)
     frames = [
         scan(world, sensor, pose, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)

@@ -106,7 +106,6 @@ def scan(
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
     if on == "gpu":
         refuse_callbacks(world)
-        refuse_adaptive(sensor)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -207,14 +206,6 @@ def refuse_callbacks(world: World) -> None:
     """Plants sway in Embree's callbacks, which a graphics processor has not got."""
     if world.sways:
         raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
-
-
-def refuse_adaptive(sensor: Sensor) -> None:
-    """A graphics processor traces all sub-rays before it looks at any."""
-    if sensor.beam.adaptive:
-        raise InputError(
-            "beam.adaptive: sub-rays are not adaptive on='gpu' yet; scan on='cpu', or set beam.adaptive = false"
-        )
 
 
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:

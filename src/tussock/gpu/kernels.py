@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired, fill_block
 from tussock.gpu.left_out import idle, unmet
+from tussock.gpu.probing import beside, probe_kernel, probes
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
-from tussock.pulse.adaptive import finish_lanes
+from tussock.pulse.adaptive import finish_lanes, met_in_group
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
 from tussock.pulse.listen import lift_lanes, listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
@@ -87,7 +88,7 @@ def fire_pulse(
     j = span.first + i
     s = j // pulses
     p = int64(span.order[j - s * pulses])
-    one = one_of(scanning, many, traced, s, i - p)
+    one = one_of(scanning, many, traced, span, s, i - p)
     begin_firing(one, mine)
     fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
 
@@ -226,7 +227,7 @@ def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Pla
 
 
 KERNELS: tuple[Callable[..., None], ...] = (
-    aim_kernel, walk_kernel, hit_kernel, behind_kernel, place_kernel, total_kernel, fill_kernel,
+    aim_kernel, walk_kernel, hit_kernel, behind_kernel, probe_kernel, place_kernel, total_kernel, fill_kernel,
 )  # fmt: skip
 
 
@@ -255,6 +256,7 @@ class Examples(NamedTuple):
             "walk_kernel": (ways.standing, tables, self.rays, count, False),
             "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
             **({"behind_kernel": tracing} if self.through_leaves() else {}),
+            **({"probe_kernel": tracing} if probes(self.scanning.firing) else {}),
             "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
             "place_kernel": (self.slots.counts, self.placed, len(self.fired.lasers)),
             "total_kernel": (self.placed,),
@@ -277,7 +279,7 @@ class Examples(NamedTuple):
             end_beams: len(around.volumes.model) > 0,
             stop_lanes: len(around.volumes.model) > 0,
             trace_volumes: len(around.volumes.model) > 0,
-            finish_lanes: self.scanning.firing.probes < len(self.scanning.firing.stencil),
+            finish_lanes: probes(self.scanning.firing),
             record_lanes: len(self.slots.recording.samples) > 0,
             listen_lanes: receiving.echoes,
             receive_lanes: not receiving.echoes,
@@ -307,6 +309,7 @@ def bound(
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
+    rebound.put(met_in_group, rebound.of(beside))
     for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
         rebound.put(step, nothing)
     for function in (one_of, _sum_up, fire_pulse):

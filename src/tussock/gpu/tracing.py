@@ -80,7 +80,7 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
         p = int64(span.order[j - s * pulses])
         for a in range(AIM_ROWS):
             aim[a] = np.float32(0.0)
-        one = one_of(scanning, many, traced, s, 0)
+        one = one_of(scanning, many, traced, span, s, 0)
         stand(one.poses, turn)
         lot = Lot(p, 1, 1, one.chance)
         aim_origins(firing, Lot(0, 1, 1, one.chance), turn, aim)
@@ -135,7 +135,7 @@ def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable
         j, k = span.first + column, i * ONE_IN
         s = j // pulses
         p = int64(span.order[j - s * pulses])
-        one: Any = one_of(scanning, many, traced, s, column - p)
+        one: Any = one_of(scanning, many, traced, span, s, column - p)
         row = column * len(scanning.firing.stencil) + k
         start, way = four(rays.starts, 4, row, 0), four(rays.ways, 4, row, 0)
         empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, way[3], start[3]))

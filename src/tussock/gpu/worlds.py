@@ -115,7 +115,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     key = (
         id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
-        numbers_in(air), shapes_in(air),
+        wanted.scanning.firing.probes, numbers_in(air), shapes_in(air),
     )  # fmt: skip
     kept = there.kept.pop(key, None)
     if kept is None or kept.sensor is not wanted.sensor:

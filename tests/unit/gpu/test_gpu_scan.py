@@ -9,7 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from simulated_gpu import cases, grid_sensor, holes, room, views, weathers
@@ -19,9 +22,12 @@ from tussock.cameras.view_loop import Seen
 from tussock.cameras.viewing import viewing_of
 from tussock.errors import InputError
 from tussock.gpu.kernels import local_arrays, waiting_rays
-from tussock.gpu.scans import compiled_kernels, examples_of
+from tussock.gpu.probing import GROUP, group_order
+from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of
 from tussock.many import scan_many
 from tussock.poses import Pose, Trajectory
+from tussock.pulse.sub_rays import lot_of
+from tussock.randomness import chance_of
 from tussock.simulate import prepare, scan
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.world import World
@@ -43,7 +49,7 @@ def said() -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize(
-    "case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "moving"]
+    "case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "adaptive", "moving"]
 )
 def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
@@ -104,6 +110,28 @@ def test_kernels_of_cameras_are_compiled(scene: str) -> None:
         assert all("__internal_trig" in line for line in ptx.splitlines() if line.startswith(".func")), name
 
 
+@pytest.mark.parametrize(("pulses", "apart"), [(100, 1), (16, 1), (1000, 3), (2048, 64), (5, 2)])
+def test_pulses_are_in_the_order_of_their_groups(pulses: int, apart: int) -> None:
+    chance, made = chance_of(0, 0), []
+    firing = SimpleNamespace(lasers=np.zeros(pulses), apart=apart)
+    for at in range(0, pulses, GROUP):
+        lot = lot_of.py_func(firing, at, chance)
+        made += [lot.first + lane * lot.apart for lane in range(lot.lanes)]
+    np.testing.assert_array_equal(group_order(pulses, apart), made)
+
+
+@pytest.mark.parametrize(("sensors", "pulses", "at_once"), [(1, 100, 100), (1, 100, 50), (7, 100, 250), (3, 100, 40)])
+def test_launches_take_every_pulse_and_part_no_group(sensors: int, pulses: int, at_once: int) -> None:
+    ready = SimpleNamespace(fired=SimpleNamespace(lasers=np.zeros(pulses)), span=SimpleNamespace(pulses=at_once))
+    for probed in (False, True):
+        spans = GpuScan._spans(cast(Any, SimpleNamespace(_ready=ready, _sensors=sensors, _probes=probed)))
+        taken = np.concatenate([np.arange(first, first + count) for first, count in spans])
+        np.testing.assert_array_equal(taken, np.arange(sensors * pulses))
+        assert max(count for _, count in spans) <= at_once
+        if probed:
+            assert all(first % pulses % GROUP == 0 for first, _ in spans)
+
+
 def test_somewhere_else_is_refused(plain_sensor: Callable) -> None:
     with pytest.raises(InputError, match=r"^on: must be cpu or gpu, got 'tpu'"):
         scan(room(), plain_sensor(), on="tpu")
@@ -130,12 +158,13 @@ def test_many_sensors_with_too_few_seeds() -> None:
         scan_many(room(), grid_sensor(), [])
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_every_kernel_is_compiled(scene: str) -> None:
+@pytest.mark.parametrize("case", ["echoes", "cut-outs", "adaptive"])
+def test_every_kernel_is_compiled(case: str) -> None:
     """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
-    world = World(SCENES[scene]())
-    ready = prepare(world, grid_sensor(), Trajectory.standing(Pose()), 0, 0)
+    scene, sensor = cases()[case]
+    world = World(scene)
+    ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
     examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
     made = compiled_kernels(examples)
     assert set(made) == set(examples.arguments())
@@ -148,7 +177,8 @@ def test_every_kernel_is_compiled(scene: str) -> None:
     assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
     assert ".extern" not in made["walk_kernel"]
     exact = re.search(r"(rcp|div)\.rn\.f64", made["walk_kernel"])
-    assert (exact is None) == (scene == "plain"), "where nothing is cut out, a walk asks no picture"
+    assert (exact is None) == (case != "cut-outs"), "where nothing is cut out, a walk asks no picture"
+    assert ("probe_kernel" in made) == (case == "adaptive")
 
 
 def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
@@ -175,6 +205,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         left_out[weather] == plain - ({"weather_lanes", "lift_lanes"} if weather in falls else {"weather_lanes"})
         for weather in weathers()
     )
+    assert left_out["adaptive"] == plain - {"finish_lanes"}
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}
     assert left_out["hit by hit"] == plain - {"receive_lanes"} | {"listen_lanes"}

@@ -85,6 +85,8 @@ class Traced(NamedTuple):
     behind: NDArray[np.float32]
     """as ``numbers``, of what is behind the first leaves of the sub-rays that go through leaves, `LEAVES` rows each"""
     behind_ids: NDArray[np.uint32]
+    met: NDArray[np.uint8]
+    """1 for pulses whose probes met anything (`tussock.pulse.adaptive`), shape (pulses,); or empty"""
 
 
 class Ways(NamedTuple):
@@ -96,6 +98,8 @@ class Ways(NamedTuple):
     traced: Traced
     first: int
     """column of ``traced`` that the first pulse of the sensor has"""
+    begun: int
+    """what is to be added to a column for its place in the order of the sensor's pulses"""
 
 
 @kernel
