@@ -29,6 +29,7 @@ from tussock.scene.primitives import box, card, plane, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.texture import Texture
+from tussock.scene.wind import Wind
 from tussock.sensors.sensor import Sensor
 from tussock.simulate import scan
 from tussock.trace.world import World
@@ -146,6 +147,20 @@ def holes() -> Scene:
     return scene
 
 
+def blowing() -> Scene:
+    """Plants that bend, from near and from above, one with holes; beside them what stands and what moves."""
+    scene = holes()
+    scene.wind = Wind(speed_m_s=9.0, from_deg=250.0, gusts=0.5)
+    leaf, stem = Material(name="blade", label="leaf", reflectance=0.5), Material(name="stem", reflectance=0.3)
+    rows = np.linspace(0.0, 1.4, 8)
+    corners = np.array([[0, y, z] for z in rows for y in (-0.25, 0.25)])
+    triangles = [[2 * k + a, 2 * k + b, 2 * k + c] for k in range(7) for a, b, c in ((0, 1, 3), (0, 3, 2))]
+    plant = Mesh.of(corners, triangles, (leaf, stem), triangle_materials=np.arange(14) // 7)
+    places = np.array([[2.0 + 0.45 * k, -2.0 + 0.8 * (k % 5), 0.0] for k in range(10)])
+    scene.add(plant, name="plants", label="grass", placements=Placements.of(places, yaw=0.2 * np.arange(10)))
+    return scene
+
+
 def cases() -> dict[str, tuple[Scene, Sensor]]:
     found: dict[str, tuple[Scene, Sensor]] = {}
     noisy = {"noise.ray_sigma_m": 0.02, "noise.bias_sigma_m": 0.01, "noise.dropout": 0.1}
@@ -179,6 +194,7 @@ def cases() -> dict[str, tuple[Scene, Sensor]]:
     }  # fmt: skip
     found["leaves"] = (leafy, grid_sensor(**wide, **{"receiver.mode": "all"}))  # what is behind is a return of its own
     found["cut-outs"] = (holes(), grid_sensor(**{"receiver.mode": "all", "beam.divergence_horizontal_mrad": 20.0}))
+    found["in wind"] = (blowing(), grid_sensor(**{"receiver.mode": "all", "beam.divergence_horizontal_mrad": 20.0}))
     # Slats before the sky: some groups of pulses meet nothing at all, and some spots are torn.
     slats = Scene("slats")
     slats.add(box((0.1, 0.12, 6)), name="slats", placements=Placements.of([[5, 0.7 * y, 0] for y in range(-4, 5)]))
@@ -230,6 +246,7 @@ def views() -> dict[str, tuple[Scene, Camera, Any]]:
         "fisheye, which sees nothing in its corners": (
             room(), Camera(width=9, height=9, lens=Fisheye(horizontal_fov_deg=160.0, circle_deg=150.0)), place,
         ),
+        "over plants in wind": (blowing(), Camera(width=14, height=9), Pose.at(0.0, 0.0, 2.5, pitch=0.4)),
         "through holes": (holes(), Camera(width=14, height=9), place),
         "rolling and moving": (cases()["moving"][0], Camera(width=8, height=8, shutter=rolling), path),
     }  # fmt: skip

@@ -104,8 +104,6 @@ def scan(
     seed, threads = check_seed(seed), resolve_threads(threads)
     given = None if block is None else _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
-    if on == "gpu":
-        refuse_callbacks(world)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -200,12 +198,6 @@ def checked_on(on: str) -> str:
     if on not in ("cpu", "gpu"):
         raise InputError.of("on", "must be cpu or gpu", on)
     return on
-
-
-def refuse_callbacks(world: World) -> None:
-    """Plants sway in Embree's callbacks, which a graphics processor has not got."""
-    if world.sways:
-        raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
 
 
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tussock.gpu.tuples import written_out
-from tussock.trace.cuda.cut_outs import is_solid
-from tussock.trace.cuda.walk import Trees
+from tussock.trace.cuda.bending import bent_corners, has_bent
+from tussock.trace.cuda.walk import Trees, is_met
 
 __all__ = ["idle", "names_of", "unmet"]
 
@@ -17,7 +17,9 @@ def unmet(trees: Trees) -> dict[Any, str]:
     """Of the steps of a walk those that a world has no use for, and what stands for the answer of each."""
     left: dict[Any, str] = {}
     if len(trees.pictures.textures) == 0:
-        left[is_solid] = "True"
+        left[is_met] = "True"
+    if len(trees.plants) == 0:
+        left |= {has_bent: "False", bent_corners: "at"}
     return left
 
 

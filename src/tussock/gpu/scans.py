@@ -35,6 +35,7 @@ from tussock.trace.cuda.packets import LEAVES, Traced, Ways
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.cuda.walk import Trees
 from tussock.trace.surroundings import Surroundings
+from tussock.trace.wind.sway import Swaying
 
 __all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "trees_on"]
 
@@ -73,7 +74,7 @@ def trees_on(device: GpuDevice, trees: Trees) -> Trees:
     i4 = np.int32
     return Trees(
         nodes, triangles, triangles.as_type(i4), placements, placements.as_type(i4),
-        device.copied(trees.moving), mapped(trees.pictures, device.copied),
+        device.copied(trees.moving), mapped(trees.pictures, device.copied), device.copied(trees.plants),
     )  # fmt: skip
 
 
@@ -258,6 +259,13 @@ class GpuScan:
             scanning=ready.scanning._replace(around=around._replace(standing=ways, tables=tables))
         )
         self._prepare()
+
+    def sway(self, sway: Swaying) -> None:
+        """The wind of another moment: where tips are, and when."""
+        there: Any = self._ready.scanning.around.tables.sway
+        if len(sway.plants):
+            there.tips.fill(sway.tips)
+            there.moment.fill(sway.moment)
 
     def aim(self, examples: Examples) -> None:
         """Other pulses, as many as before."""

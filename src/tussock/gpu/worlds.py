@@ -115,7 +115,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     key = (
         id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
-        wanted.scanning.firing.probes, numbers_in(air), shapes_in(air),
+        wanted.scanning.firing.probes, wanted.scanning.around.tables.sway.tips.shape, numbers_in(air), shapes_in(air),
     )  # fmt: skip
     kept = there.kept.pop(key, None)
     if kept is None or kept.sensor is not wanted.sensor:
@@ -129,6 +129,8 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
         scan = kept.scan
         if moving is not None:
             scan.move(wanted.scanning, moving)
+        else:
+            scan.sway(wanted.scanning.around.tables.sway)
         if kept.directions is not fired.true_directions:
             scan.aim(examples_of(there.trees, wanted.scanning, fired, slots))
         scan.blow(air)

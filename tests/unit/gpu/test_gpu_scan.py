@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from simulated_gpu import cases, grid_sensor, holes, room, views, weathers
+from simulated_gpu import blowing, cases, grid_sensor, holes, room, views, weathers
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.view_loop import Seen
@@ -33,7 +33,7 @@ from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.world import World
 
 TESTS = Path(__file__).parents[2]
-SCENES = {"plain": room, "cut-outs": holes}
+SCENES = {"plain": room, "cut-outs": holes, "in wind": blowing}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,8 @@ def said() -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize(
-    "case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "adaptive", "moving"]
+    "case",
+    ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "adaptive", "in wind", "moving"],
 )
 def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
@@ -158,7 +159,7 @@ def test_many_sensors_with_too_few_seeds() -> None:
         scan_many(room(), grid_sensor(), [])
 
 
-@pytest.mark.parametrize("case", ["echoes", "cut-outs", "adaptive"])
+@pytest.mark.parametrize("case", ["echoes", "cut-outs", "in wind", "adaptive"])
 def test_every_kernel_is_compiled(case: str) -> None:
     """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
@@ -177,7 +178,7 @@ def test_every_kernel_is_compiled(case: str) -> None:
     assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
     assert ".extern" not in made["walk_kernel"]
     exact = re.search(r"(rcp|div)\.rn\.f64", made["walk_kernel"])
-    assert (exact is None) == (case != "cut-outs"), "where nothing is cut out, a walk asks no picture"
+    assert (exact is None) == (case not in ("cut-outs", "in wind")), "where nothing is cut out, a walk asks no picture"
     assert ("probe_kernel" in made) == (case == "adaptive")
 
 
@@ -194,7 +195,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
         arguments = {str(kernel_type(arg)) for args in examples.arguments().values() for arg in args}
         kinds.setdefault(waiting_rays(examples.scanning), set()).add((frozenset(arguments), local))
-        assert ("behind_kernel" in examples.arguments()) == (name in ("leaves", "cut-outs"))
+        assert ("behind_kernel" in examples.arguments()) == (name in ("leaves", "cut-outs", "in wind"))
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}

@@ -19,7 +19,7 @@ from tussock.trace.cut_outs.opacity import CutOuts, texel_at
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import Ray
 
-__all__ = ["MATERIAL", "PLACE", "Pictures", "is_solid", "pictures_of"]
+__all__ = ["MATERIAL", "PLACE", "Pictures", "is_opaque", "is_solid", "pictures_of"]
 
 PLACE, MATERIAL = 10, 11
 """columns of `Trees.triangle_ids`: row in `Pictures.places` plus 1, 0 for a triangle that is whole; number of its material"""
@@ -51,7 +51,7 @@ def pictures_of(cut_outs: CutOuts, places: NDArray[np.float32]) -> Pictures:
 
 @inline_kernel
 def is_solid(triangles: Array, ids: Array, pictures: Pictures, tables: HitTables, named: Named, ray: Ray) -> bool:
-    """Whether there is anything where a ray, in the world, meets a triangle; left out where nothing is cut out."""
+    """Whether there is anything where a ray, in the world, meets a triangle."""
     row = np.int64(ids[named.triangle, PLACE]) - 1
     if row < 0:
         return True

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel
+from tussock.trace.cuda.bending import bent_corners
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Ray
@@ -48,6 +49,7 @@ def in_world(tables: HitTables, named: Named, time: Real, at: Corners) -> InWorl
     """A triangle of a shape where its copy is at a ray's time."""
     side = 1.0
     if tables.placed.first[named.geometry] >= 0:
+        at = bent_corners(tables, named.geometry, named.copy, named.primitive, time, at)
         turn = transform_of(tables.placed, named.geometry, named.copy, time)
         ax, ay, az = apply_transform(turn, at.ax, at.ay, at.az)
         bx, by, bz = apply_transform(turn, at.bx, at.by, at.bz)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.scene.scene import SceneObject
+from tussock.trace.cuda.bending import BENDS, PLANT_BOX
 from tussock.trace.cuda.build import LINK0, LINK1, build_tree
 from tussock.trace.cuda.cut_outs import MATERIAL, PLACE, pictures_of
 from tussock.trace.cuda.walk import STACK, Trees
 from tussock.trace.cut_outs.opacity import CutOuts
 from tussock.trace.transforms import shared_vertices, standing_transforms, time_steps
+from tussock.trace.wind.sway_geometry import Copies, box_numbers
 from tussock.trace.world import SEEN_BY_ALL, World
 
 __all__ = ["Shape", "WorldTrees", "shape_of"]
@@ -49,6 +51,8 @@ class _Placed(NamedTuple):
     transforms: NDArray[np.float32] | None
     """(steps, copies, 12), column-major; None: in place"""
     mask: int
+    wind: Copies | None = None
+    """how they sway"""
 
 
 class _Cut(NamedTuple):
@@ -121,7 +125,8 @@ class WorldTrees:
             self._known[id(thing.mesh)] = len(self._shapes)
             self._shapes.append(shape_of(shared_vertices(thing.mesh), thing.mesh.triangles, self._cut(thing, False)))
             self._meshes.append(thing.mesh)
-        return _Placed(number, self._known[id(thing.mesh)], transforms, mask)
+        wind = self._world.copies_in_wind(number) if thing.motion is None else None
+        return _Placed(number, self._known[id(thing.mesh)], transforms, mask, wind)
 
     def _cut(self, thing: SceneObject, turned: bool) -> _Cut | None:
         """What is cut out of an object's mesh, whose corners may be in reverse order."""
@@ -163,6 +168,7 @@ def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape], cut_outs: CutOuts
         np.ascontiguousarray(rows[upper.order]),
         moving,
         pictures_of(cut_outs, np.concatenate(places)),
+        _plant_boxes(placed),
     )
 
 
@@ -188,6 +194,8 @@ def _placed_elsewhere(triangles: NDArray[np.float32], place_at: int) -> NDArray[
 def _boxes_of(some: _Placed, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Boxes (copies, 6) that hold every copy at every time."""
     middle, half = bounds.mean(0), (bounds[1] - bounds[0]) / 2
+    if some.wind is not None:
+        return some.wind.bounds[:, [0, 1, 2, 4, 5, 6]].astype(np.float64)
     if some.transforms is None:
         low, high = (middle - half)[None], (middle + half)[None]
     else:
@@ -198,6 +206,15 @@ def _boxes_of(some: _Placed, bounds: NDArray[np.float64]) -> NDArray[np.float64]
         low, high = (centre - reach).min(0), (centre + reach).max(0)
     room = _ROOM * (np.maximum(np.abs(low), np.abs(high)) + (high - low) + 1e-3)
     return np.concatenate([low - room, high + room], 1)
+
+
+def _plant_boxes(placed: Sequence[_Placed]) -> NDArray[np.float32]:
+    """`Trees.plants`."""
+    bent = {some.geometry: box_numbers(some.wind) for some in placed if some.wind is not None}
+    boxes = np.zeros((max(bent) + 1 if bent else 0, PLANT_BOX), np.float32)
+    for geometry, box in bent.items():
+        boxes[geometry] = box
+    return boxes
 
 
 def _placement_rows(
@@ -212,6 +229,9 @@ def _placement_rows(
         root = roots[some.shape]
         if some.transforms is None:
             root = ~root
+        elif some.wind is not None:
+            root += BENDS
+            rows[:, :12] = some.wind.back
         elif len(some.transforms) == 1:
             columns = some.transforms[0].reshape(copies, 4, 3)
             turn = np.swapaxes(columns[:, :3].astype(np.float64), 1, 2)
