@@ -307,14 +307,24 @@ if __name__ == "__main__":
         later[on] = [scan(world, sensor, place, seed=7, frame=frame, keep_misses=True, on=on) for frame in (0, 9)]
     said["dust that drifts"] = compared(later["cpu"][1], later["gpu"][1])
     said["dust that drifts"]["moved"] = float(not later["gpu"][0].identical(later["gpu"][1]))
-    world, sensor = World(room()), grid_sensor(**{"beam.rays": 1, "noise.bias_sigma_m": 0.01})
     poses = [Pose.at(0.0, 0.3 * i, 1.5) for i in range(3)]
-    many = scan_many(world, sensor, poses, [5, 6, 7], on="gpu")
-    ones = [scan(world, sensor, pose, seed=seed) for pose, seed in zip(poses, [5, 6, 7], strict=True)]
-    said["many"] = {"frames": len(many), "near": 1.0, "hits": int(many.starts[-1])}
-    for number, one in enumerate(ones):
-        result = compared(one, many.frame(number))
-        said["many"]["near"] = min(said["many"]["near"], result.get("near", 0.0))
+    for name, scene, settings in (
+        ("many", room(), {}), ("many that wander", room(), {"noise.pointing_sigma_mrad": 20.0}),
+        ("many in wind", blowing(), {}),
+    ):  # fmt: skip
+        world, sensor = World(scene), grid_sensor(**{"beam.rays": 1, "noise.bias_sigma_m": 0.01, **settings})
+        many = scan_many(world, sensor, poses, [5, 6, 7], on="gpu")
+        ones = [scan(world, sensor, pose, seed=seed) for pose, seed in zip(poses, [5, 6, 7], strict=True)]
+        said[name] = {"frames": len(many), "near": 1.0, "true place": 1.0, "speed": 1.0, "hits": int(many.starts[-1])}
+        for number, one in enumerate(ones):
+            other = many.frame(number)
+            result = compared(one, other)
+            said[name]["near"] = min(said[name]["near"], result.get("near", 0.0))
+            if "near" in result:
+                off = np.abs(one.true_xyz - other.true_xyz).max(1)
+                said[name]["true place"] = min(said[name]["true place"], float((off <= 1e-4).mean()))
+                off = np.abs(one.true_speed - other.true_speed)
+                said[name]["speed"] = min(said[name]["speed"], float((off <= 1e-3).mean()))
     for name, (scene, camera, path) in views().items():
         world = World(scene)
         there = look(world, camera, path, on="gpu")

@@ -54,7 +54,7 @@ class ManyFrames:
     starts: NDArray[np.int64]
     """first row of every sensor's frame, and the end, shape (sensors + 1,)"""
     _made: Mapping[str, Any]
-    """all columns as they were made; radial speeds may be unfinished"""
+    """all columns as they were made: ``columns`` themselves, or others whose radial speeds are unfinished"""
     _about: tuple[World, Sensor, Sequence[Pose | Trajectory], Sequence[int], int, Fired, HitTables]
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class ManyFrames:
         path = _path(poses[number])
         first, last = int(self.starts[number]), int(self.starts[number + 1])
         columns: dict[str, Any] = {name: _rows(column, first, last) for name, column in self._made.items()}
-        if not isinstance(self.columns["time"], np.ndarray):
+        if self._made is not self.columns:
             add_speeds(columns, fired, path, world, sensor, tables)
         meta = frame_meta(world, sensor, seeds[number], frame, len(fired.lasers))
         return Frame(**columns, meta=meta, trajectory=path)
@@ -123,13 +123,9 @@ def _on_gpu(
     world: World, sensor: Sensor, poses: Sequence[Pose | Trajectory], seeds: tuple[int, ...], frame: int, keep_misses: bool
 ) -> ManyFrames:  # fmt: skip
     from tussock.gpu.scans import Shots
+    from tussock.gpu.wandering import Wandering
     from tussock.gpu.worlds import Wanted, ready_on_gpu
 
-    if sensor.noise.pointing_sigma_mrad > 0:
-        raise InputError.of(
-            "noise.pointing_sigma_mrad", "must be 0 for many sensors on='gpu'", sensor.noise.pointing_sigma_mrad,
-            "scan them one by one",
-        )  # fmt: skip
     first = prepare(world, sensor, _path(poses[0]), seeds[0], frame)
     scanning, fired = first.scanning, first.fired
     positions, quaternions = _places(world, sensor, poses, frame, scanning.poses)
@@ -141,8 +137,10 @@ def _on_gpu(
     shots = Shots(
         positions, quaternions, chances_of(seeds, frame), biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds)
     )
+    sigma = scanning.firing.pointing_sigma
+    sent = Wandering.of(fired, sigma) if sigma > 0 else fired
     there = ready_on_gpu(
-        world, Wanted(sensor, scanning, fired, first.slots, fired.start, first.end, len(poses), keep_misses)
+        world, Wanted(sensor, scanning, sent, first.slots, fired.start, first.end, len(poses), keep_misses)
     )  # fmt: skip
     there.fire(shots, fired.start)
     starts = there.starts()

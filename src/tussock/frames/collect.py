@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tussock.frames.columns import COLUMNS, Column
 from tussock.frames.memory import reused
-from tussock.kernels import inline_kernel, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.threads import run_on_threads
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import NOTHING
 
-__all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for"]
+__all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for", "true_direction"]
 
 _AIR = np.uint32(int(NOTHING) - 4)  # geometries from here on, and nothing, are the air's: see `tussock.pulse.weather`
 
@@ -129,6 +129,12 @@ def _fill(worker: int, workers: int, rows: _Rows, fired: Any, slots: Any, tables
 
 
 @inline_kernel
+def true_direction(fired: Any, p: Whole, a: Whole) -> Real:
+    """A coordinate of where a pulse really went."""
+    return fired.true_directions[p, a]
+
+
+@inline_kernel
 def fill_block(
     i: int, first: int, last: int, keep_misses: bool, fired: Any, slots: Any, tables: Any, out: Any
 ) -> None:  # fmt: skip
@@ -161,7 +167,7 @@ def fill_block(
                 true_range, measured = slots.true_range[p, k], slots.range[p, k]
                 out.true_range[i], out.range[i] = true_range, measured
                 for a in range(3):
-                    out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
+                    out.true_xyz[i, a] = fired.origins[o, a] + true_range * true_direction(fired, p, a)
                     out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
                 out.intensity[i] = slots.intensity[p, k]
                 out.signal[i] = slots.signal[p, k]

@@ -16,12 +16,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.frames.collect import Fired, fill_block
+from tussock.frames.collect import Fired, fill_block, true_direction
 from tussock.gpu.left_out import idle, unmet
 from tussock.gpu.probing import beside, probe_kernel, probes
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
+from tussock.gpu.wandering import Wandering, drawn_direction, fired_of, wandering_of
 from tussock.pulse.adaptive import finish_lanes, met_in_group
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
 from tussock.pulse.listen import lift_lanes, listen_lanes
@@ -203,7 +204,7 @@ def _sum_up(sums: Any, t: int, own: int) -> None:
         step *= 2
 
 
-def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
+def fill_kernel(fired: Fired | Wandering, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
     """One thread a pulse: its rows in the columns, beside those of its neighbours."""
     i = int64(cuda.grid(1))
     pulses = len(fired.lasers)
@@ -218,12 +219,8 @@ def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Pla
         for q in range(i - p % BLOCK, i):
             rows = int64(slots.counts[q])
             begin += int64(1) if rows == 0 and placed.keep_misses else rows
-        when = Fired(
-            fired.directions, fired.true_directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths, fired.elevations,
-            many.start[0],
-        )  # fmt: skip
         mine = slots_of(slots, s * pulses, (s + 1) * pulses)
-        fill_block(begin, p, p + 1, placed.keep_misses, when, mine, tables, out)
+        fill_block(begin, p, p + 1, placed.keep_misses, fired_of(fired, many, s), mine, tables, out)
 
 
 KERNELS: tuple[Callable[..., None], ...] = (
@@ -242,7 +239,7 @@ class Examples(NamedTuple):
     scratch: Scratch
     slots: Slots
     placed: Placed
-    fired: Fired
+    fired: Fired | Wandering
     out: Any
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
@@ -309,6 +306,9 @@ def bound(
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
+    if isinstance(examples.fired, Wandering):
+        rebound.put(true_direction, rebound.of(drawn_direction))
+        rebound.put(fired_of, rebound.of(wandering_of))
     rebound.put(met_in_group, rebound.of(beside))
     for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
         rebound.put(step, nothing)
