@@ -17,12 +17,20 @@ from tussock.trace.triangles import Corners
 from tussock.trace.wind.straightened import Piece, Plant, on_parabola, pieces_of, share_of, straightened, upright
 from tussock.trace.wind.sway import Tip, swayed_alone
 
-__all__ = ["BENDS", "PLANT_BOX", "Bent", "bent_corners", "has_bent", "is_bent", "next_piece"]
+__all__ = ["BENDS", "PLANT_BOX", "Bent", "Copy", "bent_corners", "has_bent", "is_bent", "next_piece"]
 
 BENDS = 1 << 30
 """in `Trees.placement_ids`, added to the root of a shape whose copy bends"""
 PLANT_BOX = 8
 """columns of `Trees.plants`: what `tussock.trace.wind.straightened.Plant` holds of a shape, from its lowest corner on"""
+
+
+class Copy(NamedTuple):
+    """A copy that bends, as `Trees.placement_ids` has it."""
+
+    root: Whole
+    geometry: Whole
+    copy: Whole
 
 
 class Bent(NamedTuple):
@@ -47,13 +55,9 @@ def is_bent(root: Whole) -> bool:
 
 
 @inline_kernel
-def next_piece(
-    placements: Array, ids: Array, plants: Array, tables: HitTables, placement: Whole, ray: Ray, far: Real, piece: Whole
-) -> Bent:  # fmt: skip
-    """Piece number ``piece`` of a ray of the length ``far`` in the shape that is bent at a placement."""
-    p, geometry = placements, np.int64(ids[placement, 13])
-    row = tables.sway.first[geometry] + np.int64(ids[placement, 14])
-    tips = tables.sway.tips
+def next_piece(plant: Plant, tables: HitTables, named: Copy, ray: Ray, far: Real, piece: Whole) -> Bent:
+    """Piece number ``piece`` of a ray of the length ``far`` in the shape of a copy that is bent."""
+    tips, row = tables.sway.tips, tables.sway.first[named.geometry] + named.copy
     place = np.float32(ray.time) * np.float32(tips.shape[1] - 1)
     node = min(int(place), tips.shape[1] - 3)
     at = place - np.float32(node)
@@ -62,19 +66,12 @@ def next_piece(
         on_parabola(tips[row, node, 1], tips[row, node + 1, 1], tips[row, node + 2, 1], at),
         on_parabola(tips[row, node, 2], tips[row, node + 1, 2], tips[row, node + 2, 2], at),
     )
-    k = placement
-    plant = Plant(
-        (
-            p[k, 0], p[k, 1], p[k, 2], p[k, 3], p[k, 4], p[k, 5], p[k, 6], p[k, 7], p[k, 8], p[k, 9], p[k, 10], p[k, 11],
-        ),
-        (plants[geometry, 0], plants[geometry, 1], plants[geometry, 2]),
-        (plants[geometry, 3], plants[geometry, 4], plants[geometry, 5]), plants[geometry, 6], plants[geometry, 7],
-    )  # fmt: skip
     whole = Ray(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz, np.float32(ray.near), np.float32(far), ray.time)
     made = upright(plant, whole, tip)
     pieces = pieces_of(made.rise) if made.begin <= made.end else 0
-    root = np.int32(ids[placement, 12]) - np.int32(BENDS)
-    return Bent(pieces, root, straightened(plant, made, tip.x, tip.y, share_of(pieces), piece))
+    return Bent(
+        pieces, np.int32(named.root - np.int32(BENDS)), straightened(plant, made, tip.x, tip.y, share_of(pieces), piece)
+    )
 
 
 @inline_kernel

@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
-from tussock.trace.cuda.bending import has_bent, is_bent, next_piece
+from tussock.trace.cuda.bending import PLANT_BOX, Bent, Copy, has_bent, is_bent, next_piece
 from tussock.trace.cuda.cut_outs import MATERIAL, PLACE, Pictures, is_opaque, is_solid
 from tussock.trace.cuda.meeting import Named
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import Ray
+from tussock.trace.wind.straightened import Plant
 
 __all__ = ["STACK", "Met", "Trees", "four", "is_met", "is_stopped", "joined", "name_of", "nearest_hit", "reciprocal"]
 
@@ -199,7 +200,7 @@ def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, 
                 height = np.uint32(height - 1)
                 link = stack[height]
         if has_bent(trees.plants) and bent >= 0:
-            part = next_piece(trees.placements, trees.placement_ids, trees.plants, tables, bent, ray, whole, piece)
+            part = _next_piece(trees, tables, bent, ray, whole, piece)
             way = part.ray
             if piece < part.pieces:
                 # One piece is as long as the ray: what it meets before or behind the plant's box is met as well.
@@ -217,6 +218,22 @@ def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, 
                 height = np.uint32(height - 1)
                 link = stack[height]
     return Met(far, found, triangle)
+
+
+@inline_kernel
+def _next_piece(trees: Trees, tables: HitTables, placement: Whole, ray: Ray, far: Real, piece: Whole) -> Bent:
+    """See `tussock.trace.cuda.bending.next_piece`."""
+    a, b = four(trees.placements, 16, placement, 0), four(trees.placements, 16, placement, 4)
+    c, about = four(trees.placements, 16, placement, 8), four(trees.placements, 16, placement, 12)
+    root, geometry, copy = (
+        np.float32(about[0]).view(np.int32), np.float32(about[1]).view(np.int32), np.float32(about[2]).view(np.int32),
+    )  # fmt: skip
+    low, high = four(trees.plants, PLANT_BOX, geometry, 0), four(trees.plants, PLANT_BOX, geometry, 4)
+    plant = Plant(
+        (a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3]),
+        (low[0], low[1], low[2]), (low[3], high[0], high[1]), high[2], high[3],
+    )  # fmt: skip
+    return next_piece(plant, tables, Copy(root, np.int64(geometry), np.int64(copy)), ray, far, piece)
 
 
 @inline_kernel
