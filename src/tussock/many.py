@@ -25,10 +25,9 @@ from tussock.simulate import (
     frame_meta,
     pose_table,
     prepare,
-    refuse_adaptive,
-    refuse_callbacks,
     scan,
 )
+from tussock.trace.hit_tables import HitTables
 from tussock.trace.world import World
 
 __all__ = ["ManyFrames", "scan_many"]
@@ -55,8 +54,8 @@ class ManyFrames:
     starts: NDArray[np.int64]
     """first row of every sensor's frame, and the end, shape (sensors + 1,)"""
     _made: Mapping[str, Any]
-    """all columns as they were made; radial speeds may be unfinished"""
-    _about: tuple[World, Sensor, Sequence[Pose | Trajectory], Sequence[int], int, Fired]
+    """all columns as they were made: ``columns`` themselves, or others whose radial speeds are unfinished"""
+    _about: tuple[World, Sensor, Sequence[Pose | Trajectory], Sequence[int], int, Fired, HitTables]
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -69,12 +68,12 @@ class ManyFrames:
         """The frame of one sensor, in the processor's memory."""
         if not 0 <= number < len(self):
             raise InputError.of("frame", f"must be a whole number from 0 to {len(self) - 1}", number)
-        world, sensor, poses, seeds, frame, fired = self._about
+        world, sensor, poses, seeds, frame, fired, tables = self._about
         path = _path(poses[number])
         first, last = int(self.starts[number]), int(self.starts[number + 1])
         columns: dict[str, Any] = {name: _rows(column, first, last) for name, column in self._made.items()}
-        if not isinstance(self.columns["time"], np.ndarray):
-            add_speeds(columns, fired, path, world, sensor)
+        if self._made is not self.columns:
+            add_speeds(columns, fired, path, world, sensor, tables)
         meta = frame_meta(world, sensor, seeds[number], frame, len(fired.lasers))
         return Frame(**columns, meta=meta, trajectory=path)
 
@@ -104,8 +103,6 @@ def scan_many(
         raise InputError.of("seeds", f"must be as many as the poses, {len(poses)}", len(numbers))
     poses = tuple(poses)
     if checked_on(on) == "gpu":
-        refuse_callbacks(world)
-        refuse_adaptive(sensor)
         return _on_gpu(world, sensor, poses, numbers, frame, keep_misses)
     frames = [
         scan(world, sensor, pose, seed=seed, frame=frame, keep_misses=keep_misses, threads=threads)
@@ -113,8 +110,9 @@ def scan_many(
     ]
     columns = {name: np.concatenate([one.columns[name] for one in frames]) for name in frames[0].columns}
     starts = np.concatenate([[0], np.cumsum([len(one) for one in frames])])
-    fired = prepare(world, sensor, _path(poses[0]), numbers[0], frame).fired
-    return ManyFrames(columns, starts, columns, (world, sensor, poses, numbers, frame, fired))
+    first = prepare(world, sensor, _path(poses[0]), numbers[0], frame)
+    about = (world, sensor, poses, numbers, frame, first.fired, first.moving.tables)
+    return ManyFrames(columns, starts, columns, about)
 
 
 def _path(pose: Pose | Trajectory) -> Trajectory:
@@ -125,13 +123,9 @@ def _on_gpu(
     world: World, sensor: Sensor, poses: Sequence[Pose | Trajectory], seeds: tuple[int, ...], frame: int, keep_misses: bool
 ) -> ManyFrames:  # fmt: skip
     from tussock.gpu.scans import Shots
+    from tussock.gpu.wandering import Wandering
     from tussock.gpu.worlds import Wanted, ready_on_gpu
 
-    if sensor.noise.pointing_sigma_mrad > 0:
-        raise InputError.of(
-            "noise.pointing_sigma_mrad", "must be 0 for many sensors on='gpu'", sensor.noise.pointing_sigma_mrad,
-            "scan them one by one",
-        )  # fmt: skip
     first = prepare(world, sensor, _path(poses[0]), seeds[0], frame)
     scanning, fired = first.scanning, first.fired
     positions, quaternions = _places(world, sensor, poses, frame, scanning.poses)
@@ -143,18 +137,22 @@ def _on_gpu(
     shots = Shots(
         positions, quaternions, chances_of(seeds, frame), biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds)
     )
+    sigma = scanning.firing.pointing_sigma
+    sent = Wandering.of(fired, sigma) if sigma > 0 else fired
     there = ready_on_gpu(
-        world, Wanted(sensor, scanning, fired, first.slots, fired.start, first.end, len(poses), keep_misses)
+        world, Wanted(sensor, scanning, sent, first.slots, fired.start, first.end, len(poses), keep_misses)
     )  # fmt: skip
     there.fire(shots, fired.start)
     starts = there.starts()
     made = {name: column.first(int(starts[-1])) for name, column in there.columns.items()}
-    moves = any(isinstance(pose, Trajectory) and pose.moving for pose in poses) or any(
-        thing.motion is not None for thing in world.objects
+    moves = (
+        world.sways
+        or any(isinstance(pose, Trajectory) and pose.moving for pose in poses)
+        or any(thing.motion is not None for thing in world.objects)
     )
     unfinished = _SPEEDS if moves else _SPEEDS[1:] if sensor.noise.speed_sigma_m_s is not None else ()
     columns = {name: column for name, column in made.items() if name not in unfinished}
-    return ManyFrames(columns, starts, made, (world, sensor, poses, seeds, frame, fired))
+    return ManyFrames(columns, starts, made, (world, sensor, poses, seeds, frame, fired, first.moving.tables))
 
 
 def _check_one_weather(world: World, sensor: Sensor, positions: NDArray[np.float64], frame: int) -> None:

@@ -104,9 +104,6 @@ def scan(
     seed, threads = check_seed(seed), resolve_threads(threads)
     given = None if block is None else _checked_block(block)
     frame, on, epoch = _checked_frame(frame), checked_on(on), _checked_epoch(epoch)
-    if on == "gpu":
-        refuse_callbacks(world)
-        refuse_adaptive(sensor)
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
@@ -204,24 +201,6 @@ def checked_on(on: str) -> str:
     if on not in ("cpu", "gpu"):
         raise InputError.of("on", "must be cpu or gpu", on)
     return on
-
-
-def refuse_callbacks(world: World) -> None:
-    """Plants sway and textures are cut out in Embree's callbacks, which a graphics processor has not got."""
-    if world.sways:
-        raise InputError("wind: plants do not sway on='gpu' yet; scan on='cpu', or without wind")
-    if world.cut_out:
-        raise InputError(
-            "texture: see-through parts are not cut out on='gpu' yet; scan on='cpu', or give the material opacity_cutoff = 0"
-        )
-
-
-def refuse_adaptive(sensor: Sensor) -> None:
-    """A graphics processor traces all sub-rays before it looks at any."""
-    if sensor.beam.adaptive:
-        raise InputError(
-            "beam.adaptive: sub-rays are not adaptive on='gpu' yet; scan on='cpu', or set beam.adaptive = false"
-        )
 
 
 def _true_directions(scanning: Scanning) -> NDArray[np.float32]:

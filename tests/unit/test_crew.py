@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,7 +179,7 @@ threading.Thread(target=ask, daemon=True).start()
 
 def run_alone(program):
     """A program of its own, which finds this file."""
-    here = os.path.dirname(__file__)
+    here = str(Path(__file__).parent)
     return subprocess.run(
         [sys.executable, "-c", program, here], capture_output=True, text=True, timeout=120, check=False
     )

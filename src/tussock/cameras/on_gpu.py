@@ -16,6 +16,7 @@ import numpy as np
 
 from tussock.cameras.view_loop import Seen, keep_ranges, keep_truth
 from tussock.cameras.viewing import TILE_ROWS, Viewing, aim, set_pixels
+from tussock.gpu.left_out import idle, names_of, unmet
 from tussock.gpu.tracing import RayTable, walk_kernel
 from tussock.gpu.tuples import mapped
 from tussock.gpu.worlds import OnGpu, on_gpu
@@ -99,7 +100,7 @@ class _View(NamedTuple):
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         return {
             "pixel_kernel": (self.viewing, self.rays),
-            "walk_kernel": (self.standing, self.rays, len(self.rays.far), False),
+            "walk_kernel": (self.standing, self.tables, self.rays, len(self.rays.far), False),
             "seen_kernel": (self.standing, self.moving, self.tables, self.rays, self.seen),
         }
 
@@ -110,23 +111,27 @@ def view_examples(trees: Trees, tables: HitTables, viewing: Viewing, seen: Seen)
 
 
 def bound_views(
-    wrap: Callable[..., Any], instead: Mapping[Any, Any] | None = None
+    wrap: Callable[..., Any], trees: Trees, instead: Mapping[Any, Any] | None = None
 ) -> dict[str, Callable[..., None]]:  # fmt: skip
-    """The kernels by name, with one ray in every packet; see `tussock.gpu.kernels.bound`."""
-    rebound = single_rays(wrap, _CONSTANTS, instead)
+    """The kernels by name, with one ray in every packet, for a world with such ``trees``; see `tussock.gpu.kernels.bound`."""
+    rebound = single_rays(wrap, _CONSTANTS, dict(instead or {}) | idle(wrap, unmet(trees)))
     return {kernel.__name__: rebound.plain(kernel) for kernel in _KERNELS}
 
 
 def compiled_views(arguments: dict[str, tuple[Any, ...]]) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
+    trees: Trees = arguments["walk_kernel"][0]
+    left_out = names_of(unmet(trees))
 
     def function(name: str) -> Any:
         if not made:
-            made.update(bound_views(device_function, in_one_instruction()))
+            made.update(bound_views(device_function, trees, in_one_instruction()))
         return made[name]
 
-    return {name: compile_ptx(name, args, partial(function, name)) for name, args in arguments.items()}
+    return {
+        name: compile_ptx(name, args, partial(function, name), without=left_out) for name, args in arguments.items()
+    }
 
 
 def view_codes(there: OnGpu, arguments: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
@@ -165,7 +170,7 @@ def look_on_gpu(
     arguments, pixels = view.arguments(), seen.range.size
     launches = [("pixel_kernel", arguments["pixel_kernel"]), ("walk_kernel", arguments["walk_kernel"])]
     if trees is not None:
-        launches.append(("walk_kernel", (moving, room.rays, pixels, True)))
+        launches.append(("walk_kernel", (moving, view.tables, room.rays, pixels, True)))
     launches.append(("seen_kernel", arguments["seen_kernel"]))
     for name, args in launches:
         there.device.launch(room.codes[name], args, pixels, _BLOCK).start()

@@ -26,7 +26,7 @@ from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.randomness import chance_of, check_seed
 from tussock.scene.scene import Scene
-from tussock.simulate import checked_on, refuse_callbacks
+from tussock.simulate import checked_on
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.world import World
 from tussock.version import VERSION
@@ -69,7 +69,6 @@ def look(
     moving = world.moving(start, start + camera.shutter.duration)
     seen = _room(camera, truth=not depth_only)
     if checked_on(on) == "gpu":
-        refuse_callbacks(world)
         if world.placed_volumes:
             raise InputError("volumes: cameras do not see them on='gpu' yet; look on='cpu'")
         # Late: it needs Numba's compiler for CUDA.

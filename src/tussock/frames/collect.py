@@ -12,11 +12,11 @@ from tussock.crew import run_on_crew
 from tussock.frames.columns import COLUMNS, Column
 from tussock.frames.memory import reused
 from tussock.kernel_context import handed
-from tussock.kernels import Whole, inline_kernel, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
 from tussock.trace.hit_tables import material_of
 from tussock.trace.packets import NOTHING
 
-__all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for"]
+__all__ = ["Fired", "Out", "bytes_of", "collect", "columns_in", "fill_block", "room_for", "true_direction"]
 
 _AIR = np.uint32(int(NOTHING) - 4)  # geometries from here on, and nothing, are the air's: see `tussock.pulse.weather`
 
@@ -208,7 +208,7 @@ def _fill_points(i: Whole, p: Whole, fired: Any, out: Any) -> None:
     o = 0 if len(fired.origins) == 1 else p
     true_range, measured = out.true_range[i], out.range[i]
     for a in range(3):
-        out.true_xyz[i, a] = fired.origins[o, a] + true_range * fired.true_directions[p, a]
+        out.true_xyz[i, a] = fired.origins[o, a] + true_range * true_direction(fired, p, a)
         out.xyz[i, a] = fired.origins[o, a] + measured * fired.directions[p, a]
 
 
@@ -228,6 +228,12 @@ def _fill_met(i: Whole, p: Whole, k: Whole, slots: Any, tables: Any, out: Any) -
         out.placement[i] = slots.copy[p, k]
         out.label[i] = tables.geometry_label[geometry] if label < 0 else label
         out.material[i] = material
+
+
+@inline_kernel
+def true_direction(fired: Any, p: Whole, a: Whole) -> Real:
+    """A coordinate of where a pulse really went."""
+    return fired.true_directions[p, a]
 
 
 @inline_kernel

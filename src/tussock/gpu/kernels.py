@@ -7,7 +7,6 @@ vegetation that answers, volumes, waveforms) is left out of its kernel, which th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -17,11 +16,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.frames.collect import Fired, fill_block
+from tussock.frames.collect import Fired, fill_block, true_direction
+from tussock.gpu.left_out import idle, unmet
+from tussock.gpu.probing import beside, probe_kernel, probes
 from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
-from tussock.pulse.adaptive import finish_lanes
+from tussock.gpu.wandering import Wandering, drawn_direction, fired_of, wandering_of
+from tussock.pulse.adaptive import finish_lanes, met_in_group
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
 from tussock.pulse.listen import lift_lanes, listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
@@ -87,7 +89,7 @@ def fire_pulse(
     j = span.first + i
     s = j // pulses
     p = int64(span.order[j - s * pulses])
-    one = one_of(scanning, many, traced, s, i - p)
+    one = one_of(scanning, many, traced, span, s, i - p)
     begin_firing(one, mine)
     fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
 
@@ -202,7 +204,7 @@ def _sum_up(sums: Any, t: int, own: int) -> None:
         step *= 2
 
 
-def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
+def fill_kernel(fired: Fired | Wandering, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
     """One thread a pulse: its rows in the columns, beside those of its neighbours."""
     i = int64(cuda.grid(1))
     pulses = len(fired.lasers)
@@ -217,16 +219,12 @@ def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Pla
         for q in range(i - p % BLOCK, i):
             rows = int64(slots.counts[q])
             begin += int64(1) if rows == 0 and placed.keep_misses else rows
-        when = Fired(
-            fired.directions, fired.true_directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths, fired.elevations,
-            many.start[0],
-        )  # fmt: skip
         mine = slots_of(slots, s * pulses, (s + 1) * pulses)
-        fill_block(begin, p, p + 1, placed.keep_misses, when, mine, tables, out)
+        fill_block(begin, p, p + 1, placed.keep_misses, fired_of(fired, many, s), mine, tables, out)
 
 
 KERNELS: tuple[Callable[..., None], ...] = (
-    aim_kernel, walk_kernel, hit_kernel, behind_kernel, place_kernel, total_kernel, fill_kernel,
+    aim_kernel, walk_kernel, hit_kernel, behind_kernel, probe_kernel, place_kernel, total_kernel, fill_kernel,
 )  # fmt: skip
 
 
@@ -241,7 +239,7 @@ class Examples(NamedTuple):
     scratch: Scratch
     slots: Slots
     placed: Placed
-    fired: Fired
+    fired: Fired | Wandering
     out: Any
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
@@ -252,9 +250,10 @@ class Examples(NamedTuple):
         tracing = (self.scanning, self.many, self.traced, self.rays, self.span)
         return {
             "aim_kernel": tracing,
-            "walk_kernel": (ways.standing, self.rays, count, False),
+            "walk_kernel": (ways.standing, tables, self.rays, count, False),
             "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
             **({"behind_kernel": tracing} if self.through_leaves() else {}),
+            **({"probe_kernel": tracing} if probes(self.scanning.firing) else {}),
             "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
             "place_kernel": (self.slots.counts, self.placed, len(self.fired.lasers)),
             "total_kernel": (self.placed,),
@@ -277,7 +276,7 @@ class Examples(NamedTuple):
             end_beams: len(around.volumes.model) > 0,
             stop_lanes: len(around.volumes.model) > 0,
             trace_volumes: len(around.volumes.model) > 0,
-            finish_lanes: self.scanning.firing.probes < len(self.scanning.firing.stencil),
+            finish_lanes: probes(self.scanning.firing),
             record_lanes: len(self.slots.recording.samples) > 0,
             listen_lanes: receiving.echoes,
             receive_lanes: not receiving.echoes,
@@ -285,6 +284,11 @@ class Examples(NamedTuple):
             weather_lanes: len(air.soft) or len(air.laws) or len(air.clouds),
         }
         return tuple(step for step, used in taken.items() if not used)
+
+    def unmet(self) -> dict[Any, str]:
+        """The steps of a walk that this world has no use for, and what stands for each."""
+        ways: Any = self.scanning.around.standing
+        return unmet(ways.standing)
 
 
 def bound(
@@ -294,26 +298,25 @@ def bound(
 
     ``wrap(function, original)`` makes what kernels call; ``instead`` are functions that have another body there.
     """
-    rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), instead)
+    others = dict(instead or {}) | idle(wrap, examples.unmet())
+    rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), others)
     written = {
         receiving_of: rebuilding("receiving_of", examples.scanning.receiving, lambda path, axes: "biases", "biases"),
         slots_of: rebuilding("slots_of", examples.slots, lambda path, axes: f"{path}[begin:end]", "begin, end"),
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
-    for step in examples.unused():
-        rebound.put(step, wrap(_idle(step), step))
+    if isinstance(examples.fired, Wandering):
+        rebound.put(true_direction, rebound.of(drawn_direction))
+        rebound.put(fired_of, rebound.of(wandering_of))
+    rebound.put(met_in_group, rebound.of(beside))
+    for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
+        rebound.put(step, nothing)
     for function in (one_of, _sum_up, fire_pulse):
         rebound.put(function, rebound.of(function))
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
     kernels = (*KERNELS, _fire_kernel(examples.scratch, local))
     return {kernel.__name__: rebound.plain(kernel) for kernel in kernels}
-
-
-def _idle(step: Any) -> Callable[..., int]:
-    """What stands for a step that is never taken."""
-    names = ", ".join(inspect.signature(getattr(step, "py_func", step)).parameters)
-    return written_out("idle", f"def idle({names}):\n    return 0\n", {})
 
 
 def waiting_rays(scanning: Scanning) -> int:

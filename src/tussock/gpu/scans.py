@@ -21,10 +21,13 @@ from tussock.gpu.kernels import (
     plain_new_scratch,
     waiting_rays,
 )
+from tussock.gpu.left_out import names_of
+from tussock.gpu.probing import GROUP, group_order, probes
 from tussock.gpu.sharing import Many, Span
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
-from tussock.pulse.tables import Scanning, Slots
+from tussock.gpu.wandering import Wandering
+from tussock.pulse.tables import Firing, Scanning, Slots
 from tussock.signal.air import Air
 from tussock.trace.cuda.compiled import compile_ptx, device_function
 from tussock.trace.cuda.driver import DeviceArray, GpuDevice
@@ -33,6 +36,7 @@ from tussock.trace.cuda.packets import LEAVES, Traced, Ways
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.cuda.walk import Trees
 from tussock.trace.surroundings import Surroundings
+from tussock.trace.wind.sway import Swaying
 
 __all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "trees_on"]
 
@@ -71,19 +75,19 @@ def trees_on(device: GpuDevice, trees: Trees) -> Trees:
     i4 = np.int32
     return Trees(
         nodes, triangles, triangles.as_type(i4), placements, placements.as_type(i4),
-        device.copied(trees.moving),
+        device.copied(trees.moving), mapped(trees.pictures, device.copied), device.copied(trees.plants),
     )  # fmt: skip
 
 
 def with_ways(around: Surroundings, standing: Trees, moving: Trees | None, traced: Traced) -> Surroundings:
     """Surroundings with trees in place of the handles of Embree's scenes."""
-    ways: Any = Ways(standing, moving or standing, moving is not None, traced, 0)
+    ways: Any = Ways(standing, moving or standing, moving is not None, traced, 0, 0)
     return around._replace(standing=ways, moving=0)
 
 
-def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slots) -> Examples:
+def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired | Wandering, slots: Slots) -> Examples:
     """Tuples of the processor's arrays like those that kernels get: enough to compile them."""
-    traced = _traced(np.zeros, 1, 1, 1)
+    traced = _traced(np.zeros, 1, 1, 1, 1)
     there = scanning._replace(around=with_ways(scanning.around, trees.standing, None, traced))
     scratch = plain_new_scratch(there, slots.range.shape[1])
     poses, chance = scanning.poses, scanning.chance
@@ -98,20 +102,25 @@ def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slot
     )  # fmt: skip
 
 
-def _traced(make: Any, rays: int, through: int, pulses: int) -> Traced:
-    """Room for what sub-rays meet, of which ``through`` of each pulse go through leaves; ``make(shape, dtype)``."""
+def _traced(make: Any, rays: int, through: int, pulses: int, probed: int) -> Traced:
+    """Room for what sub-rays meet, of which ``through`` of each pulse go through leaves; ``make(shape, dtype)``.
+
+    Of so many pulses as are ``probed`` it is noted whether they met anything.
+    """
     f4, u4 = np.float32, np.uint32
     return Traced(
         make((6, rays, pulses), f4), make((3, rays, pulses), u4),
-        make((6, LEAVES * through, pulses), f4), make((3, LEAVES * through, pulses), u4),
+        make((6, LEAVES * through, pulses), f4), make((3, LEAVES * through, pulses), u4), make((probed,), np.uint8),
     )  # fmt: skip
 
 
 def compiled_kernels(examples: Examples) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
+    unmet = names_of(examples.unmet())
     left_out = (
-        " ".join(step.__name__ for step in examples.unused()) + f" with {waiting_rays(examples.scanning)} waiting"
+        " ".join(step.__name__ for step in examples.unused())
+        + f" with {waiting_rays(examples.scanning)} waiting {len(examples.scanning.firing.off_plane)} probes {unmet}"
     )
 
     def function(name: str) -> Any:
@@ -120,17 +129,19 @@ def compiled_kernels(examples: Examples) -> dict[str, str]:
         return made[name]
 
     return {
-        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else "")
+        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else unmet)
         for name, args in examples.arguments().items()
     }
 
 
-def _order(fired: Fired, few: bool) -> NDArray[np.int32]:
+def _order(fired: Fired | Wandering, firing: Firing, few: bool) -> NDArray[np.int32]:
     """The pulses laser by laser: neighbours in azimuth meet the same things.
 
     Where there are so ``few`` rays that all are traced at once, as they were fired: then the slowest count, and those
-    are neighbours as well.
+    are neighbours as well. Where sub-rays are adaptive, group by group.
     """
+    if probes(firing):
+        return group_order(len(fired.lasers), firing.apart).astype(np.int32)
     order = np.arange(len(fired.lasers)) if few else np.argsort(fired.lasers, kind="stable")
     return order.astype(np.int32)
 
@@ -151,7 +162,8 @@ class GpuScan:
         at_once = min(total, max(_MOST_RAYS // rays, 1))
         self._few = total * rays <= device.processors * _THREADS_A_PROCESSOR
         self._through = examples.through_leaves()
-        traced = _traced(device.empty, rays, self._through, at_once)
+        self._probes = probes(scanning.firing)
+        traced = _traced(device.empty, rays, self._through, at_once, at_once if self._probes else 0)
         poses = (device.empty((sensors, *a.shape), np.float64) for a in scanning.poses[1:])
         many = Many(
             device.copied(scanning.poses.times), next(poses), next(poses), device.empty((sensors, 4), np.uint32),
@@ -169,7 +181,7 @@ class GpuScan:
         )  # fmt: skip
         self._ready = Examples(
             self._there(scanning, standing, moving, traced), many, traced, RayTable.with_room(device.empty, at_once * rays),
-            Span(device.copied(_order(examples.fired, self._few)), 0, at_once), self._scratch(examples, at_once), self.slots,
+            Span(device.copied(_order(examples.fired, scanning.firing, self._few)), 0, at_once), self._scratch(examples, at_once), self.slots,
             placed, mapped(examples.fired, self._upload), out,
         )  # fmt: skip
         self._last: dict[str, Any] = {}
@@ -195,26 +207,44 @@ class GpuScan:
     def _prepare(self) -> None:
         """Pack the arguments of all launches."""
         ready = self._ready
-        total, at_once = self._sensors * len(ready.fired.lasers), ready.span.pulses
+        total = self._sensors * len(ready.fired.lasers)
         ways: Any = ready.scanning.around.standing
         self._launches: list[Any] = []
-        for first in range(0, total, at_once):
-            span = ready.span._replace(first=first, pulses=min(at_once, total - first))
+        for first, pulses in self._spans():
+            span = ready.span._replace(first=first, pulses=pulses)
             args = ready._replace(span=span).arguments()
             count = span.pulses * len(ready.scanning.firing.stencil)
             self._add("aim_kernel", args["aim_kernel"], count)
             self._add("walk_kernel", args["walk_kernel"], count)
             if ways.moves:
-                self._add("walk_kernel", (ways.moving, ready.rays, count, True), count)
+                self._add("walk_kernel", (ways.moving, ready.scanning.around.tables, ready.rays, count, True), count)
             self._add("hit_kernel", args["hit_kernel"], count)
             if self._through:
                 self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through, _MANY_THREADS)
+            if self._probes:
+                self._add("probe_kernel", args["probe_kernel"], span.pulses)
             self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], _MANY_THREADS)
         args = ready.arguments()
         blocks = self._sensors * self._blocks
         self._add("place_kernel", args["place_kernel"], blocks, SCAN_THREADS)
         self._add("total_kernel", args["total_kernel"], SCAN_THREADS, SCAN_THREADS)
         self._add("fill_kernel", args["fill_kernel"], total)
+
+    def _spans(self) -> list[tuple[int, int]]:
+        """Where launches begin and how many pulses each has; no group of pulses that are probed is in two."""
+        pulses, at_once = len(self._ready.fired.lasers), self._ready.span.pulses
+        total = self._sensors * pulses
+        if not self._probes or at_once >= total:
+            step, whole = at_once, total
+        else:
+            step, whole = (
+                (at_once // pulses * pulses, total) if at_once >= pulses else (at_once // GROUP * GROUP, pulses)
+            )
+        return [
+            (first, min(step, begin + whole - first))
+            for begin in range(0, total, whole)
+            for first in range(begin, begin + whole, step)
+        ]
 
     def _add(self, name: str, args: Any, threads: int, block: int = 128) -> None:
         self._launches.append(self._device.launch(self._codes[name], args, threads, block))
@@ -231,6 +261,13 @@ class GpuScan:
         )
         self._prepare()
 
+    def sway(self, sway: Swaying) -> None:
+        """The wind of another moment: where tips are, and when."""
+        there: Any = self._ready.scanning.around.tables.sway
+        if len(sway.plants):
+            there.tips.fill(sway.tips)
+            there.moment.fill(sway.moment)
+
     def aim(self, examples: Examples) -> None:
         """Other pulses, as many as before."""
         for old, new in (
@@ -241,7 +278,7 @@ class GpuScan:
                 if isinstance(there, DeviceArray):
                     there.fill(getattr(new, field))
         order: Any = self._ready.span.order
-        order.fill(_order(examples.fired, self._few))
+        order.fill(_order(examples.fired, examples.scanning.firing, self._few))
 
     def blow(self, air: Air) -> None:
         """Other air, with arrays of the same shapes and the same numbers beside them: clouds that drift."""

@@ -42,11 +42,12 @@ class Span(NamedTuple):
     pulses: int
 
 
-def one_of(scanning: Scanning, many: Many, traced: Traced, s: int, column: int) -> Scanning:
+def one_of(scanning: Scanning, many: Many, traced: Traced, span: Span, s: int, column: int) -> Scanning:
     """What sensor ``s`` reads; ``column`` of ``traced`` would be that of its pulse number 0."""
     around, words = scanning.around, many.words
     ways: Any = around.standing
-    mine: Any = Ways(ways.standing, ways.moving, ways.moves, traced, column)
+    begun = span.first - s * len(scanning.firing.lasers)
+    mine: Any = Ways(ways.standing, ways.moving, ways.moves, traced, column, begun)
     return Scanning(
         Surroundings(mine, around.moving, around.tables, around.volumes, around.moment),
         scanning.firing,

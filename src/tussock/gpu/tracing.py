@@ -80,7 +80,7 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
         p = int64(span.order[j - s * pulses])
         for a in range(AIM_ROWS):
             aim[a] = np.float32(0.0)
-        one = one_of(scanning, many, traced, s, 0)
+        one = one_of(scanning, many, traced, span, s, 0)
         stand(one.poses, turn)
         lot = Lot(p, 1, 1, one.chance)
         aim_origins(firing, Lot(0, 1, 1, one.chance), turn, aim)
@@ -92,7 +92,7 @@ def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, s
         rays.ways[i, 0], rays.ways[i, 1], rays.ways[i, 2], rays.ways[i, 3] = ray.dx, ray.dy, ray.dz, ray.far
 
 
-def walk_kernel(trees: Trees, rays: RayTable, count: int, moving: bool) -> None:
+def walk_kernel(trees: Trees, tables: HitTables, rays: RayTable, count: int, moving: bool) -> None:
     """One thread a sub-ray: what it meets first, among what stands, then among what moves."""
     i = int64(cuda.grid(1))
     stack = cuda.local.array(STACK, int32)
@@ -100,7 +100,7 @@ def walk_kernel(trees: Trees, rays: RayTable, count: int, moving: bool) -> None:
         start, way = four(rays.starts, 4, i, 0), four(rays.ways, 4, i, 0)
         far = rays.far[i] if moving else way[3]
         ray = Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, far, start[3])
-        met = nearest_hit(trees, ray, NOTHING, stack)
+        met = nearest_hit(trees, tables, ray, NOTHING, stack)
         if met.placement >= 0 or not moving:
             rays.far[i] = met.distance
             rays.met[0, i], rays.met[1, i], rays.met[2, i] = met.placement, met.triangle, np.int32(moving)
@@ -135,7 +135,7 @@ def behind_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable
         j, k = span.first + column, i * ONE_IN
         s = j // pulses
         p = int64(span.order[j - s * pulses])
-        one: Any = one_of(scanning, many, traced, s, column - p)
+        one: Any = one_of(scanning, many, traced, span, s, column - p)
         row = column * len(scanning.firing.stencil) + k
         start, way = four(rays.starts, 4, row, 0), four(rays.ways, 4, row, 0)
         empty_hit(packet, Ray(start[0], start[1], start[2], way[0], way[1], way[2], SKIN, way[3], start[3]))

@@ -12,6 +12,7 @@ from tussock.frames.collect import Fired
 from tussock.gpu.kernels import MOST_CLOUDS, Examples
 from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of, trees_on
 from tussock.gpu.tuples import arrays_in, mapped
+from tussock.gpu.wandering import Wandering
 from tussock.pulse.tables import Scanning, Slots
 from tussock.trace.cuda.driver import GpuDevice, gpu
 from tussock.trace.cuda.trees import WorldTrees
@@ -32,7 +33,7 @@ class Wanted(NamedTuple):
     sensor: object
     """only whether it is the same one counts"""
     scanning: Scanning
-    fired: Fired
+    fired: Fired | Wandering
     slots: Slots
     start: float
     """[s]"""
@@ -113,9 +114,9 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     moving = None if trees is None else there.uploaded(trees)
     fired, slots = wanted.fired, wanted.slots
     key = (
-        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), len(fired.lasers),
+        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), type(fired), len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
-        numbers_in(air), shapes_in(air),
+        wanted.scanning.firing.probes, wanted.scanning.around.tables.sway.tips.shape, numbers_in(air), shapes_in(air),
     )  # fmt: skip
     kept = there.kept.pop(key, None)
     if kept is None or kept.sensor is not wanted.sensor:
@@ -129,6 +130,8 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
         scan = kept.scan
         if moving is not None:
             scan.move(wanted.scanning, moving)
+        else:
+            scan.sway(wanted.scanning.around.tables.sway)
         if kept.directions is not fired.true_directions:
             scan.aim(examples_of(there.trees, wanted.scanning, fired, slots))
         scan.blow(air)

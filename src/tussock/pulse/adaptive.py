@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from tussock.kernels import Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.aim import load_lanes
 from tussock.pulse.reflect import scatter_lanes
-from tussock.pulse.sub_rays import some_of
+from tussock.pulse.sub_rays import pulse_number, some_of
 from tussock.pulse.tables import Lot, Probed, Scanning, Scratch
 from tussock.trace.packets import LANES
-from tussock.trace.surroundings import trace_surfaces
+from tussock.trace.surroundings import trace_sub_ray
 
-__all__ = ["finish_lanes", "new_probed", "off_plane", "stand_for"]
+__all__ = ["finish_lanes", "met_in_group", "new_probed", "off_plane", "stand_for"]
 
 _FLAT = np.float32(0.05)  # [σ] off the plane: what lies within it is one surface
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
@@ -71,7 +71,7 @@ def finish_lanes(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
     """Trace the sub-rays behind the probes where a lane is torn; elsewhere let the probes stand for them."""
     firing, hits, torn = scanning.firing, scratch.hits, scratch.probed.torn
     probes, rays = firing.probes, len(firing.stencil)
-    _find_torn(scanning, scratch)
+    _find_torn(scanning, scratch, lot)
     for k in range(probes):
         for l in range(LANES):
             hits.energies[k, l] *= _ONE if torn[l] != 0 else firing.stand_for[k]
@@ -85,7 +85,7 @@ def finish_lanes(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
 
 
 @inline_kernel
-def _find_torn(scanning: Scanning, scratch: Scratch) -> None:
+def _find_torn(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
     """Which lanes are torn: ``torn`` is 1 for them, 0 for the others."""
     firing, hits, torn, inverse = scanning.firing, scratch.hits, scratch.probed.torn, scratch.probed.inverse
     left_by, probes, met = firing.off_plane, firing.probes, 0
@@ -107,9 +107,15 @@ def _find_torn(scanning: Scanning, scratch: Scratch) -> None:
                 left += left_by[k, i] * inverse[i, l]
             # An error d of 1/z is one of d·z² of the depth.
             torn[l] |= 0 if abs(left) <= tolerance * inverse[k, l] * inverse[k, l] else 1
-    if met == 0:
+    if met_in_group(scanning, lot, met) == 0:
         for l in range(LANES):
             torn[l] = 0
+
+
+@inline_kernel
+def met_in_group(scanning: Scanning, lot: Lot, met: int) -> int:
+    """Whether any pulse of a group met anything, where its lanes did if ``met`` is not 0; other machines ask further lanes."""
+    return met
 
 
 @inline_kernel
@@ -120,5 +126,5 @@ def _trace_others(scanning: Scanning, scratch: Scratch, lot: Lot, lane: int, rea
     for n in range((rays - firing.probes + LANES - 1) // LANES):
         part = some_of(lane, n, firing.probes, rays)
         load_lanes(scratch.packet, scratch.aim, firing, part, lot, reach, scratch.weights)
-        trace_surfaces(scanning.around, scratch.packet)
+        trace_sub_ray(scanning.around, scratch.packet, pulse_number(lot, lane), part.ray)
         scatter_lanes(scanning, scratch, part)

@@ -17,7 +17,7 @@ from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
     "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
-    "stand", "stencil_ray", "wandered",
+    "stand", "stencil_ray", "true_direction_of", "wandered",
 ]  # fmt: skip
 
 _POINTING = int(Purpose.POINTING)
@@ -92,14 +92,20 @@ def _left_of(x: Real, y: Real) -> tuple[Real, Real]:
 @kernel
 def fill_true_directions(firing: Firing, chance: Chance, out: Array) -> None:
     """Where the axes of pulses with pointing noise really went, in the sensor's frame, shape (n, 3)."""
-    zero = np.float32(0.0)
     for p in range(len(out)):
-        x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
-        lx, ly = _left_of(x, y)
-        axes = Axes(zero, zero, zero, x, y, z, lx, ly, zero, -z * ly, z * lx, x * ly - y * lx, zero)
-        words = random_words(chance, p, 0, _POINTING)
-        across, up = normal_pair(words[0], words[1])
-        out[p, 0], out[p, 1], out[p, 2] = wandered(axes, firing.pointing_sigma * across, firing.pointing_sigma * up)
+        out[p, 0], out[p, 1], out[p, 2] = true_direction_of(firing.directions, firing.pointing_sigma, chance, p)
+
+
+@inline_kernel
+def true_direction_of(directions: Array, sigma: Real, chance: Chance, p: Whole) -> tuple[Real, Real, Real]:
+    """Where the axis of pulse ``p`` went that was to go along its row of ``directions``; ``sigma`` [rad] of the noise."""
+    zero = np.float32(0.0)
+    x, y, z = directions[p, 0], directions[p, 1], directions[p, 2]
+    lx, ly = _left_of(x, y)
+    axes = Axes(zero, zero, zero, x, y, z, lx, ly, zero, -z * ly, z * lx, x * ly - y * lx, zero)
+    words = random_words(chance, p, 0, _POINTING)
+    across, up = normal_pair(words[0], words[1])
+    return wandered(axes, sigma * across, sigma * up)
 
 
 @inline_kernel

@@ -50,6 +50,11 @@ class MaterialNumbers:
         key = id(thing.mesh)
         return -1 - self._starts[key] if key in self._starts else self._of_mesh[key][0]
 
+    def of_triangles(self, thing: SceneObject) -> NDArray[np.int64]:
+        """Number of the material of every triangle of an object."""
+        number, count = self.of(thing), len(thing.mesh.triangles)
+        return np.full(count, number) if number >= 0 else self.primitives[-1 - number :][:count].astype(np.int64)
+
     def responses(self, things: Sequence[SceneObject | PlacedVolumes]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """`HitTables.geometry_response` and `HitTables.responses` of things in the order of their geometries."""
         starts = np.full(len(things), -1, np.int64)

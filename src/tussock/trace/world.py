@@ -47,7 +47,7 @@ from tussock.trace.triangles import KeptTriangles
 from tussock.trace.watertight import needs_to_be_tight
 from tussock.trace.wind.in_wind import flutters, in_wind, root_of
 from tussock.trace.wind.sway import LAID, Swaying, fill_tips, no_sway
-from tussock.trace.wind.sway_geometry import swaying_geometry
+from tussock.trace.wind.sway_geometry import Copies, swaying_geometry
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 
@@ -109,7 +109,8 @@ class World(Shown):
         self._movers = [thing for thing in self.objects if thing.motion is not None]
         self._check_trails()
         self._numbers = MaterialNumbers(self.objects, self.placed_volumes, self.labels)
-        self._cut_outs = CutOuts(self._numbers.materials)
+        self.cut_outs = CutOuts(self._numbers.materials)
+        """what is cut out of surfaces"""
         self._optics: dict[float, NDArray[np.float32]] = {}
         self.materials = self._numbers.materials
         things: list[SceneObject | PlacedVolumes] = [*self._standing, *self._movers, *self.placed_volumes]
@@ -313,7 +314,15 @@ class World(Shown):
     @property
     def cut_out(self) -> bool:
         """Whether any surface has cut-outs."""
-        return len(self._cut_outs.rows) > 0
+        return len(self.cut_outs.rows) > 0
+
+    def copies_in_wind(self, geometry: int) -> Copies | None:
+        """How the copies of a geometry sway; None where it stands still."""
+        return self._swaying.get(geometry)
+
+    def materials_of(self, thing: SceneObject) -> NDArray[np.int64]:
+        """Number of the material of every triangle of an object."""
+        return self._numbers.of_triangles(thing)
 
     @property
     def sways(self) -> bool:
@@ -360,7 +369,7 @@ class World(Shown):
     def _baked(self, thing: SceneObject) -> Geometry:
         self._kept.keep(-thing.id, *self.baked_mesh(thing), tight=self._tight)
         geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(*self.baked_mesh(thing))
-        geometry.asking(self._cut_outs.of(thing.mesh) or self.device.edges == "own")
+        geometry.asking(self.cut_outs.of(thing.mesh) or self.device.edges == "own")
         return geometry.mask(self.mask_of(thing)).commit()
 
     def _copies(self, thing: SceneObject, transforms: NDArray[np.float32]) -> Geometry:
@@ -403,7 +412,7 @@ class World(Shown):
             vertices = shared_vertices(mesh)
             self._kept.keep(id(mesh), vertices, mesh.triangles, tight=tight)
             geometry = self.device.geometry(GeometryType.TRIANGLE).triangles(vertices, mesh.triangles)
-            geometry.asking(self._cut_outs.of(mesh) or self.device.edges == "own")
+            geometry.asking(self.cut_outs.of(mesh) or self.device.edges == "own")
             shape.attach(geometry.mask(SEEN_BY_ALL).commit(), 0)
             self._shapes[id(mesh)] = shape.commit()
         return self._shapes[id(mesh)]
@@ -427,7 +436,7 @@ class World(Shown):
         uv = np.zeros(len(things), np.uint64)
         for row, thing in enumerate(things):
             if isinstance(thing, SceneObject):
-                uv[row] = self._cut_outs.corners(thing.mesh, rows[row] == _IN_PLACE and _is_mirrored(thing))
+                uv[row] = self.cut_outs.corners(thing.mesh, rows[row] == _IN_PLACE and _is_mirrored(thing))
         return HitTables(
             geometry_object=np.array([thing.id for thing in things], np.uint32),
             geometry_label=np.array([label_id(thing.label, self.labels) for thing in things], np.uint16),
@@ -452,7 +461,7 @@ class World(Shown):
             uv=uv,
             known=known_to_filters(
                 Filtered(
-                    triangles, placed, self._sway.first, uv, materials, self._numbers.primitives, self._cut_outs.rows
+                    triangles, placed, self._sway.first, uv, materials, self._numbers.primitives, self.cut_outs.rows
                 ),
                 callback_address(note_what_is_met) if self.device.edges == "own" else 0,
             ),

@@ -9,24 +9,32 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from simulated_gpu import cases, grid_sensor, room, views, weathers
+from simulated_gpu import blowing, cases, grid_sensor, holes, room, views, weathers
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.view_loop import Seen
 from tussock.cameras.viewing import viewing_of
 from tussock.errors import InputError
-from tussock.gpu.kernels import local_arrays, waiting_rays
-from tussock.gpu.scans import compiled_kernels, examples_of
+from tussock.gpu.kernels import bound, local_arrays, waiting_rays
+from tussock.gpu.probing import GROUP, group_order
+from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of
+from tussock.gpu.wandering import Wandering
 from tussock.many import scan_many
 from tussock.poses import Pose, Trajectory
+from tussock.pulse.sub_rays import lot_of
+from tussock.randomness import chance_of
 from tussock.simulate import prepare, scan
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.world import World
 
 TESTS = Path(__file__).parents[2]
+SCENES = {"plain": room, "cut-outs": holes, "in wind": blowing}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +49,10 @@ def said() -> dict[str, dict[str, float]]:
     return result
 
 
-@pytest.mark.parametrize("case", ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "moving"])
+@pytest.mark.parametrize(
+    "case",
+    ["echoes", "hit by hit", "response", "mirrors and glass", "leaves", "cut-outs", "adaptive", "in wind", "moving"],
+)
 def test_the_same_returns_as_on_the_processor(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
     assert one["hits"] >= 20, "the scene must be met"
@@ -70,10 +81,12 @@ def test_what_is_behind_a_leaf_is_a_return_of_its_own(said: dict[str, dict[str, 
     assert said["leaves"]["last thing"] >= 20
 
 
-def test_many_sensors_at_once(said: dict[str, dict[str, float]]) -> None:
-    assert said["many"]["frames"] == 3
-    assert said["many"]["hits"] >= 40
-    assert said["many"]["near"] >= 0.95
+@pytest.mark.parametrize("case", ["many", "many that wander", "many in wind"])
+def test_many_sensors_at_once(said: dict[str, dict[str, float]], case: str) -> None:
+    one = said[case]
+    assert one["frames"] == 3
+    assert one["hits"] >= 40
+    assert min(one["near"], one["true place"], one["speed"]) >= 0.95, one
 
 
 @pytest.mark.parametrize("camera", list(views()))
@@ -84,11 +97,12 @@ def test_cameras_see_what_they_see_on_the_processor(said: dict[str, dict[str, fl
     assert min(one.values()) >= 0.97, one  # a pixel of few may graze an edge
 
 
-def test_kernels_of_cameras_are_compiled() -> None:
+@pytest.mark.parametrize("scene", SCENES)
+def test_kernels_of_cameras_are_compiled(scene: str) -> None:
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
     from tussock.cameras.on_gpu import compiled_views, view_examples
 
-    world, camera = World(room()), Camera(width=4, height=4)
+    world, camera = World(SCENES[scene]()), Camera(width=4, height=4)
     viewing = viewing_of(camera, Trajectory.standing(Pose()), 0.0, world.origin)
     seen = Seen(*[getattr(look(world, camera), name) for name in Seen._fields])
     made = compiled_views(view_examples(WorldTrees(world).standing, world.moving(0, 0).tables, viewing, seen))
@@ -98,6 +112,28 @@ def test_kernels_of_cameras_are_compiled() -> None:
         assert ".extern" not in ptx
         # All is woven into the kernel, but for large angles of a library's sine, which a fisheye may ask for.
         assert all("__internal_trig" in line for line in ptx.splitlines() if line.startswith(".func")), name
+
+
+@pytest.mark.parametrize(("pulses", "apart"), [(100, 1), (16, 1), (1000, 3), (2048, 64), (5, 2)])
+def test_pulses_are_in_the_order_of_their_groups(pulses: int, apart: int) -> None:
+    chance, made = chance_of(0, 0), []
+    firing = SimpleNamespace(lasers=np.zeros(pulses), apart=apart)
+    for at in range(0, pulses, GROUP):
+        lot = lot_of.py_func(firing, at, chance)
+        made += [lot.first + lane * lot.apart for lane in range(lot.lanes)]
+    np.testing.assert_array_equal(group_order(pulses, apart), made)
+
+
+@pytest.mark.parametrize(("sensors", "pulses", "at_once"), [(1, 100, 100), (1, 100, 50), (7, 100, 250), (3, 100, 40)])
+def test_launches_take_every_pulse_and_part_no_group(sensors: int, pulses: int, at_once: int) -> None:
+    ready = SimpleNamespace(fired=SimpleNamespace(lasers=np.zeros(pulses)), span=SimpleNamespace(pulses=at_once))
+    for probed in (False, True):
+        spans = GpuScan._spans(cast(Any, SimpleNamespace(_ready=ready, _sensors=sensors, _probes=probed)))
+        taken = np.concatenate([np.arange(first, first + count) for first, count in spans])
+        np.testing.assert_array_equal(taken, np.arange(sensors * pulses))
+        assert max(count for _, count in spans) <= at_once
+        if probed:
+            assert all(first % pulses % GROUP == 0 for first, _ in spans)
 
 
 def test_somewhere_else_is_refused(plain_sensor: Callable) -> None:
@@ -126,11 +162,13 @@ def test_many_sensors_with_too_few_seeds() -> None:
         scan_many(room(), grid_sensor(), [])
 
 
-def test_every_kernel_is_compiled() -> None:
+@pytest.mark.parametrize("case", ["echoes", "cut-outs", "in wind", "adaptive"])
+def test_every_kernel_is_compiled(case: str) -> None:
     """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
-    world = World(room())
-    ready = prepare(world, grid_sensor(), Trajectory.standing(Pose()), 0, 0)
+    scene, sensor = cases()[case]
+    world = World(scene)
+    ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
     examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
     made = compiled_kernels(examples)
     assert set(made) == set(examples.arguments())
@@ -142,6 +180,24 @@ def test_every_kernel_is_compiled() -> None:
     assert "ld.global.v4.f32" in made["walk_kernel"], "four numbers at once"
     assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
     assert ".extern" not in made["walk_kernel"]
+    exact = re.search(r"(rcp|div)\.rn\.f64", made["walk_kernel"])
+    assert (exact is None) == (case not in ("cut-outs", "in wind")), "where nothing is cut out, a walk asks no picture"
+    assert ("probe_kernel" in made) == (case == "adaptive")
+
+
+def test_rows_of_pulses_that_wander_are_compiled() -> None:
+    """Of many sensors each draws again where its pulses went."""
+    pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
+    from tussock.trace.cuda.compiled import compile_ptx, device_function
+
+    world, sensor = World(room()), grid_sensor(**{"noise.pointing_sigma_mrad": 2.0})
+    ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
+    sent = Wandering.of(ready.fired, ready.scanning.firing.pointing_sigma)
+    examples = examples_of(WorldTrees(world), ready.scanning, sent, ready.slots)
+    ptx = compile_ptx(
+        "fill_kernel", examples.arguments()["fill_kernel"], lambda: bound(device_function, examples)["fill_kernel"]
+    )
+    assert ".entry fill_kernel(" in ptx and ".extern" not in ptx
 
 
 def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
@@ -157,7 +213,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
         arguments = {str(kernel_type(arg)) for args in examples.arguments().values() for arg in args}
         kinds.setdefault(waiting_rays(examples.scanning), set()).add((frozenset(arguments), local))
-        assert ("behind_kernel" in examples.arguments()) == (name == "leaves")
+        assert ("behind_kernel" in examples.arguments()) == (name in ("leaves", "cut-outs", "in wind"))
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
@@ -168,6 +224,7 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         left_out[weather] == plain - ({"weather_lanes", "lift_lanes"} if weather in falls else {"weather_lanes"})
         for weather in weathers()
     )
+    assert left_out["adaptive"] == plain - {"finish_lanes"}
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}
     assert left_out["hit by hit"] == plain - {"receive_lanes"} | {"listen_lanes"}

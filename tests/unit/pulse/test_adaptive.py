@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tussock
-from tussock.errors import InputError
 from tussock.frames.frame import Frame
 from tussock.pulse.adaptive import off_plane, stand_for
 from tussock.sensors.beam import Beam
@@ -149,12 +148,3 @@ def test_fewer_than_sixteen_are_all_traced() -> None:
 
 def test_in_words() -> None:
     assert "8 to 40 rays a pulse" in str(sensor(True)) and "40 rays a pulse" in str(sensor(False))
-
-
-def test_not_on_a_graphics_processor() -> None:
-    for ask in (
-        lambda: tussock.scan(walls(), sensor(True), POSE, on="gpu"),
-        lambda: tussock.scan_many(walls(), sensor(True), [POSE], on="gpu"),
-    ):
-        with pytest.raises(InputError, match=r"^beam\.adaptive: .* scan on='cpu', or set beam\.adaptive = false$"):
-            ask()

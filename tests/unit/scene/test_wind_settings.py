@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import tussock
 from tussock.cli.app import app
 from tussock.errors import InputError
 from tussock.plants.grass import grass_tile
@@ -157,14 +156,6 @@ def test_copies_have_their_own_phases_and_stay_in_their_boxes():
             assert (world_points.min(1) >= copies.bounds[:, :3]).all()
             assert (world_points.max(1) <= copies.bounds[:, 4:7]).all()
     assert np.abs(tips[:, :, 2] - 1).max() > 0.02
-
-
-def test_a_graphics_processor_says_that_it_cannot():
-    scene = plants()
-    scene.wind = Wind(speed_m_s=5.0)
-    for call in (tussock.scan, lambda *a, **o: tussock.scan_many(a[0], a[1], [tussock.Pose()], **o)):
-        with pytest.raises(InputError, match=r"wind: plants do not sway on='gpu' yet; scan on='cpu'"):
-            call(scene, tussock.load_sensor("vlp-16"), on="gpu")
 
 
 def test_the_command_takes_it(tmp_path):

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Real, Whole, inline_kernel, kernel
-from tussock.trace.cuda.walk import STACK, Trees, is_stopped, nearest_hit
+from tussock.trace.cuda.meeting import Named, exact_ray, in_world, triangle_at
+from tussock.trace.cuda.walk import STACK, Trees, is_stopped, name_of, nearest_hit
 from tussock.trace.hit_tables import HitTables, material_of
-from tussock.trace.placed_copies import apply_transform, mirrored_side, transform_of
 from tussock.trace.ray import Hit, Ray
-from tussock.trace.triangles import Corners, meet_triangle
+from tussock.trace.triangles import meet_triangle
 
 __all__ = [
     "LANES",
@@ -85,6 +85,8 @@ class Traced(NamedTuple):
     behind: NDArray[np.float32]
     """as ``numbers``, of what is behind the first leaves of the sub-rays that go through leaves, `LEAVES` rows each"""
     behind_ids: NDArray[np.uint32]
+    met: NDArray[np.uint8]
+    """1 for pulses whose probes met anything (`tussock.pulse.adaptive`), shape (pulses,); or empty"""
 
 
 class Ways(NamedTuple):
@@ -96,6 +98,8 @@ class Ways(NamedTuple):
     traced: Traced
     first: int
     """column of ``traced`` that the first pulse of the sensor has"""
+    begun: int
+    """what is to be added to a column for its place in the order of the sensor's pulses"""
 
 
 @kernel
@@ -167,11 +171,11 @@ def was_stopped(packet: Packet, l: int) -> bool:
 
 
 @inline_kernel
-def intersect(trees: Trees, packet: Packet) -> Whole:
+def intersect(trees: Trees, tables: HitTables, packet: Packet) -> Whole:
     """The nearest hit of the ray, if it is in use: which triangle of the trees, −1 for none."""
     triangle = np.int32(-1)
     if packet.masks[0] != np.uint32(0):
-        met = nearest_hit(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack)
+        met = nearest_hit(trees, tables, ray_at(packet, 0), packet.bits[_MASK], packet.stack)
         if met.placement >= 0:
             triangle = met.triangle
             packet.numbers[_FAR] = met.distance
@@ -182,34 +186,18 @@ def intersect(trees: Trees, packet: Packet) -> Whole:
 @inline_kernel
 def name_hit(trees: Trees, packet: Packet, placement: Whole, triangle: Whole) -> None:
     """What the trees' own numbers stand for."""
-    bits = packet.bits
-    bits[_GEOMETRY] = np.uint32(trees.placement_ids[placement, 13])
-    bits[_COPY] = np.uint32(trees.placement_ids[placement, 14])
-    bits[_PRIMITIVE] = np.uint32(trees.triangle_ids[triangle, 9])
+    named, bits = name_of(trees, placement, triangle), packet.bits
+    bits[_GEOMETRY], bits[_COPY], bits[_PRIMITIVE] = named.geometry, named.copy, named.primitive
 
 
 @inline_kernel
 def meet_hit(trees: Trees, tables: HitTables, packet: Packet, triangle: Whole) -> None:
     """Distance, normal and place on the triangle by the arithmetic that Embree's hits go through as well."""
-    numbers, m = packet.numbers, trees.triangles
-    at = Corners(
-        np.float64(m[triangle, 0]), np.float64(m[triangle, 1]), np.float64(m[triangle, 2]), np.float64(m[triangle, 3]),
-        np.float64(m[triangle, 4]), np.float64(m[triangle, 5]), np.float64(m[triangle, 6]), np.float64(m[triangle, 7]),
-        np.float64(m[triangle, 8]),
-    )  # fmt: skip
-    side, geometry = 1.0, packet.bits[_GEOMETRY]
-    if tables.placed.first[geometry] >= 0:
-        turn = transform_of(tables.placed, geometry, packet.bits[_COPY], numbers[_TIME])
-        ax, ay, az = apply_transform(turn, at.ax, at.ay, at.az)
-        bx, by, bz = apply_transform(turn, at.bx, at.by, at.bz)
-        cx, cy, cz = apply_transform(turn, at.cx, at.cy, at.cz)
-        at = Corners(ax, ay, az, bx, by, bz, cx, cy, cz)
-        side = mirrored_side(turn)
-    ray = Ray(
-        np.float64(numbers[_X]), np.float64(numbers[_Y]), np.float64(numbers[_Z]), np.float64(numbers[_DX]),
-        np.float64(numbers[_DY]), np.float64(numbers[_DZ]), 0.0, 0.0, 0.0,
-    )  # fmt: skip
-    found = meet_triangle(ray, at)
+    numbers, bits = packet.numbers, packet.bits
+    named = Named(bits[_GEOMETRY], bits[_COPY], bits[_PRIMITIVE], triangle)
+    whole = in_world(tables, named, numbers[_TIME], triangle_at(trees.triangles, triangle))
+    ray = exact_ray(numbers[_X], numbers[_Y], numbers[_Z], numbers[_DX], numbers[_DY], numbers[_DZ])
+    found, side = meet_triangle(ray, whole.at), whole.side
     numbers[_FAR], numbers[_U], numbers[_V] = np.float32(found.distance), np.float32(found.u), np.float32(found.v)
     numbers[_NX], numbers[_NY], numbers[_NZ] = (
         np.float32(side * found.nx), np.float32(side * found.ny), np.float32(side * found.nz),
@@ -231,9 +219,11 @@ def take_hit(
 
 
 @inline_kernel
-def occluded(trees: Trees, packet: Packet) -> None:
+def occluded(trees: Trees, tables: HitTables, packet: Packet) -> None:
     """Whether the ray, if it is in use, meets anything; see `was_stopped`."""
-    if packet.masks[0] != np.uint32(0) and is_stopped(trees, ray_at(packet, 0), packet.bits[_MASK], packet.stack):
+    if packet.masks[0] != np.uint32(0) and is_stopped(
+        trees, tables, ray_at(packet, 0), packet.bits[_MASK], packet.stack
+    ):
         packet.numbers[_FAR] = np.float32(-np.inf)
 
 
@@ -253,8 +243,8 @@ def resolve(tables: HitTables, packet: Packet) -> None:
 def find_surfaces(around: Any, packet: Packet) -> None:
     """As `tussock.trace.surroundings.find_surfaces`, through trees; ``around.standing`` is `Ways`."""
     ways = around.standing
-    standing = intersect(ways.standing, packet)
-    moving = intersect(ways.moving, packet) if ways.moves else np.int32(-1)
+    standing = intersect(ways.standing, around.tables, packet)
+    moving = intersect(ways.moving, around.tables, packet) if ways.moves else np.int32(-1)
     if moving >= 0:
         meet_hit(ways.moving, around.tables, packet, moving)
     elif standing >= 0:
@@ -271,9 +261,9 @@ def trace_surfaces(around: Any, packet: Packet) -> None:
 @inline_kernel
 def stop_light(around: Any, packet: Packet) -> None:
     ways = around.standing
-    occluded(ways.standing, packet)
+    occluded(ways.standing, around.tables, packet)
     if ways.moves:
-        occluded(ways.moving, packet)
+        occluded(ways.moving, around.tables, packet)
 
 
 @inline_kernel

@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.scene.scene import SceneObject
+from tussock.trace.cuda.bending import BENDS, PLANT_BOX
 from tussock.trace.cuda.build import LINK0, LINK1, build_tree
+from tussock.trace.cuda.cut_outs import MATERIAL, PLACE, pictures_of
 from tussock.trace.cuda.walk import STACK, Trees
+from tussock.trace.cut_outs.opacity import CutOuts
 from tussock.trace.transforms import shared_vertices, standing_transforms, time_steps
+from tussock.trace.wind.sway_geometry import Copies, box_numbers
 from tussock.trace.world import SEEN_BY_ALL, World
 
 __all__ = ["Shape", "WorldTrees", "shape_of"]
@@ -30,7 +34,10 @@ class Shape(NamedTuple):
 
     nodes: NDArray[np.float32]
     triangles: NDArray[np.float32]
-    """corners one after the other, then the number of the triangle in the mesh as an int32, shape (n, 12)"""
+    """corners one after the other, then the number of the triangle in the mesh as an int32, and what is cut out of it (rows of
+    ``places`` from 1 on), shape (n, 12)"""
+    places: NDArray[np.float32]
+    """texture coordinates of the triangles that something is cut out of, shape (k, 6)"""
     bounds: NDArray[np.float64]
     """shape (2, 3)"""
     depth: int
@@ -44,9 +51,22 @@ class _Placed(NamedTuple):
     transforms: NDArray[np.float32] | None
     """(steps, copies, 12), column-major; None: in place"""
     mask: int
+    wind: Copies | None = None
+    """how they sway"""
 
 
-def shape_of(vertices: NDArray[Any], triangles: NDArray[Any]) -> Shape:
+class _Cut(NamedTuple):
+    """What is cut out of a mesh."""
+
+    places: NDArray[np.float32]
+    """texture coordinates of the corners of its triangles, shape (m, 3, 2)"""
+    materials: NDArray[np.int64]
+    """shape (m,)"""
+    cut: NDArray[np.bool_]
+    """triangles that something is cut out of, shape (m,)"""
+
+
+def shape_of(vertices: NDArray[Any], triangles: NDArray[Any], cut: _Cut | None = None) -> Shape:
     """The tree of a mesh."""
     corners = np.asarray(vertices, np.float32)[triangles]
     tree = build_tree(np.concatenate([corners.min(1), corners.max(1)], 1), _LEAF)
@@ -54,7 +74,14 @@ def shape_of(vertices: NDArray[Any], triangles: NDArray[Any]) -> Shape:
     rows[:, :9] = corners[tree.order].reshape(-1, 9)
     rows.view(np.int32)[:, 9] = tree.order
     bounds = np.stack([corners.min((0, 1)), corners.max((0, 1))]).astype(np.float64)
-    return Shape(tree.nodes, rows, bounds, tree.depth)
+    places = np.zeros((0, 6), np.float32)
+    if cut is not None:
+        here = np.flatnonzero(cut.cut[tree.order])
+        numbers = tree.order[here]
+        places = cut.places[numbers].reshape(-1, 6)
+        rows.view(np.int32)[here, PLACE] = np.arange(1, len(here) + 1)
+        rows.view(np.int32)[here, MATERIAL] = cut.materials[numbers]
+    return Shape(tree.nodes, rows, places, bounds, tree.depth)
 
 
 class WorldTrees:
@@ -70,7 +97,7 @@ class WorldTrees:
             for number, thing in enumerate(world.geometries)
             if thing.motion is None
         ]
-        self.standing = _trees(standing or [self._nothing()], self._shapes)
+        self.standing = self._trees(standing or [self._nothing()])
 
     def moving(self, start: float, end: float) -> Trees | None:
         """What moves between two times [s], None where nothing does."""
@@ -82,7 +109,7 @@ class WorldTrees:
             self._placed(number, thing, time_steps(thing, start, end, world.origin))
             for number, thing in enumerate(movers, start=first)
         ]
-        return _trees(placed, self._shapes)
+        return self._trees(placed)
 
     def _nothing(self) -> _Placed:
         """A triangle that no ray sees, where a world holds nothing that stands."""
@@ -92,16 +119,29 @@ class WorldTrees:
     def _placed(self, number: int, thing: SceneObject, transforms: NDArray[np.float32] | None) -> _Placed:
         mask = self._world.mask_of(thing)
         if transforms is None:
-            self._shapes.append(shape_of(*self._world.baked_mesh(thing)))
+            self._shapes.append(shape_of(*self._world.baked_mesh(thing), self._cut(thing, self._world.turned(number))))
             return _Placed(number, len(self._shapes) - 1, None, mask)
         if id(thing.mesh) not in self._known:
             self._known[id(thing.mesh)] = len(self._shapes)
-            self._shapes.append(shape_of(shared_vertices(thing.mesh), thing.mesh.triangles))
+            self._shapes.append(shape_of(shared_vertices(thing.mesh), thing.mesh.triangles, self._cut(thing, False)))
             self._meshes.append(thing.mesh)
-        return _Placed(number, self._known[id(thing.mesh)], transforms, mask)
+        wind = self._world.copies_in_wind(number) if thing.motion is None else None
+        return _Placed(number, self._known[id(thing.mesh)], transforms, mask, wind)
+
+    def _cut(self, thing: SceneObject, turned: bool) -> _Cut | None:
+        """What is cut out of an object's mesh, whose corners may be in reverse order."""
+        cut_outs = self._world.cut_outs
+        places = cut_outs.places(thing.mesh, turned)
+        if places is None:
+            return None
+        materials = self._world.materials_of(thing)
+        return _Cut(places, materials, cut_outs.rows[materials, 0] != 0)
+
+    def _trees(self, placed: Sequence[_Placed]) -> Trees:
+        return _trees(placed, self._shapes, self._world.cut_outs)
 
 
-def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape]) -> Trees:
+def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape], cut_outs: CutOuts) -> Trees:
     """The upper tree over some placements, and behind it the trees of their shapes."""
     boxes = np.concatenate([_boxes_of(some, shapes[some.shape].bounds) for some in placed])
     upper = build_tree(boxes.astype(np.float32), 1)
@@ -112,11 +152,14 @@ def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape]) -> Trees:
             f"the scene's trees are {upper.depth} and {deepest} deep, a walk holds {STACK}; on='cpu' works"
         )
     roots, nodes, triangles, node_at, triangle_at = {}, [upper.nodes], [], len(upper.nodes), 0
+    places, place_at = [np.zeros((0, 6), np.float32)], 0
     for s in used:
         shape = shapes[s]
         roots[s] = node_at
         nodes.append(_shifted(shape.nodes, node_at, triangle_at))
-        triangles.append(shape.triangles)
+        triangles.append(_placed_elsewhere(shape.triangles, place_at) if len(shape.places) else shape.triangles)
+        places.append(shape.places)
+        place_at += len(shape.places)
         node_at, triangle_at = node_at + len(shape.nodes), triangle_at + len(shape.triangles)
     rows, moving = _placement_rows(placed, roots)
     return Trees.of(
@@ -124,6 +167,8 @@ def _trees(placed: Sequence[_Placed], shapes: Sequence[Shape]) -> Trees:
         np.concatenate(triangles),
         np.ascontiguousarray(rows[upper.order]),
         moving,
+        pictures_of(cut_outs, np.concatenate(places)),
+        _plant_boxes(placed),
     )
 
 
@@ -138,9 +183,19 @@ def _shifted(nodes: NDArray[np.float32], node_at: int, triangle_at: int) -> NDAr
     return moved
 
 
+def _placed_elsewhere(triangles: NDArray[np.float32], place_at: int) -> NDArray[np.float32]:
+    """Triangles whose rows of `Pictures.places` count from another place."""
+    moved = triangles.copy()
+    column = moved.view(np.int32)[:, PLACE]
+    column[column > 0] += place_at
+    return moved
+
+
 def _boxes_of(some: _Placed, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Boxes (copies, 6) that hold every copy at every time."""
     middle, half = bounds.mean(0), (bounds[1] - bounds[0]) / 2
+    if some.wind is not None:
+        return some.wind.bounds[:, [0, 1, 2, 4, 5, 6]].astype(np.float64)
     if some.transforms is None:
         low, high = (middle - half)[None], (middle + half)[None]
     else:
@@ -151,6 +206,15 @@ def _boxes_of(some: _Placed, bounds: NDArray[np.float64]) -> NDArray[np.float64]
         low, high = (centre - reach).min(0), (centre + reach).max(0)
     room = _ROOM * (np.maximum(np.abs(low), np.abs(high)) + (high - low) + 1e-3)
     return np.concatenate([low - room, high + room], 1)
+
+
+def _plant_boxes(placed: Sequence[_Placed]) -> NDArray[np.float32]:
+    """`Trees.plants`."""
+    bent = {some.geometry: box_numbers(some.wind) for some in placed if some.wind is not None}
+    boxes = np.zeros((max(bent) + 1 if bent else 0, PLANT_BOX), np.float32)
+    for geometry, box in bent.items():
+        boxes[geometry] = box
+    return boxes
 
 
 def _placement_rows(
@@ -165,6 +229,9 @@ def _placement_rows(
         root = roots[some.shape]
         if some.transforms is None:
             root = ~root
+        elif some.wind is not None:
+            root += BENDS
+            rows[:, :12] = some.wind.back
         elif len(some.transforms) == 1:
             columns = some.transforms[0].reshape(copies, 4, 3)
             turn = np.swapaxes(columns[:, :3].astype(np.float64), 1, 2)

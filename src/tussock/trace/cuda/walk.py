@@ -24,9 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
+from tussock.trace.cuda.bending import PLANT_BOX, Bent, Copy, has_bent, is_bent, next_piece
+from tussock.trace.cuda.cut_outs import MATERIAL, PLACE, Pictures, is_opaque, is_solid
+from tussock.trace.cuda.meeting import Named
+from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import Ray
+from tussock.trace.wind.straightened import Plant
 
-__all__ = ["STACK", "Met", "Trees", "four", "is_stopped", "joined", "nearest_hit", "reciprocal"]
+__all__ = ["STACK", "Met", "Trees", "four", "is_met", "is_stopped", "joined", "name_of", "nearest_hit", "reciprocal"]
 
 STACK = 128
 """nodes that may wait"""
@@ -44,7 +49,7 @@ class Trees(NamedTuple):
     nodes: NDArray[np.float32]
     """see `tussock.trace.cuda.build`; the upper tree's root is the first, shape (n, 16)"""
     triangles: NDArray[np.float32]
-    """three corners and the number in the mesh, shape (k, 12)"""
+    """three corners, the number in the mesh, and what is cut out (`tussock.trace.cuda.cut_outs`), shape (k, 12)"""
     triangle_ids: NDArray[np.int32]
     placements: NDArray[np.float32]
     """inverse of the turn, place [m]; root (~root: in place), geometry, copy and mask, shape (p, 16).
@@ -52,14 +57,18 @@ class Trees(NamedTuple):
     placement_ids: NDArray[np.int32]
     moving: NDArray[np.float32]
     """transforms of what moves, column-major, shape (m, 12)"""
+    pictures: Pictures
+    """what is cut out of triangles"""
+    plants: NDArray[np.float32]
+    """of geometries that bend: their boxes (`tussock.trace.cuda.bending`), shape (geometries, 8); no rows where nothing does"""
 
     @classmethod
     def of(
         cls, nodes: NDArray[np.float32], triangles: NDArray[np.float32], placements: NDArray[np.float32],
-        moving: NDArray[np.float32],
+        moving: NDArray[np.float32], pictures: Pictures, plants: NDArray[np.float32],
     ) -> Trees:  # fmt: skip
         i4 = np.int32
-        return cls(nodes, triangles, triangles.view(i4), placements, placements.view(i4), moving)
+        return cls(nodes, triangles, triangles.view(i4), placements, placements.view(i4), moving, pictures, plants)
 
 
 class Met(NamedTuple):
@@ -88,19 +97,31 @@ class _Slabs(NamedTuple):
 
 
 @inline_kernel
-def nearest_hit(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> Met:
+def nearest_hit(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array) -> Met:
     """The nearest triangle along a ray that shares a bit with ``mask``."""
-    return _walk(trees, ray, mask, stack, False)
+    return _walk(trees, tables, ray, mask, stack, False)
 
 
 @inline_kernel
-def is_stopped(trees: Trees, ray: Ray, mask: Whole, stack: Array) -> bool:
+def is_stopped(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array) -> bool:
     """Whether anything is in the way of a ray."""
-    return _walk(trees, ray, mask, stack, True).placement >= 0
+    return _walk(trees, tables, ray, mask, stack, True).placement >= 0
+
+
+@inline_kernel
+def name_of(trees: Trees, placement: Whole, triangle: Whole) -> Named:
+    """What the trees' own numbers stand for."""
+    ids = trees.placement_ids
+    return Named(
+        np.uint32(ids[placement, 13]),
+        np.uint32(ids[placement, 14]),
+        np.uint32(trees.triangle_ids[triangle, 9]),
+        triangle,
+    )
 
 
 @loop_kernel
-def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
+def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> Met:
     nodes = trees.nodes
     near, far = np.float32(ray.near), np.float32(ray.far)
     slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
@@ -111,6 +132,8 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
     height = np.uint32(1)
     link = np.int32(0)
     going = True
+    # Of a plant that bends: how many pieces of the ray were begun, how far the ray goes, and the piece.
+    piece, whole, end = np.int32(0), far, far
     while going:
         steps = np.int32(0)
         while link >= 0 and steps < _STEPS:
@@ -134,17 +157,22 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
             last = np.int32(k + (~link & 7))
             while k <= last:
                 t = _meet(trees.triangles, k, sheared)
-                if near < t <= far:
+                if near < t <= far and is_met(trees, tables, current, k, ray, sheared, piece):
                     far, found, triangle = t, current, k
                 k = np.int32(k + 1)
             height = np.uint32(height - 1)
             link = stack[height]
             if any_hit and found >= 0:
                 going = False
+        bent = np.int32(-1)
         if link == _RETURN:
             if current < 0:
                 going = False
+            elif has_bent(trees.plants) and piece > 0 and far == end:  # nothing was met in a piece
+                far, bent = whole, current
             else:  # up again, into the tracer's coordinates
+                if has_bent(trees.plants):
+                    near, piece = np.float32(ray.near), np.int32(0)
                 current = np.int32(-1)
                 slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
                 height = np.uint32(height - 1)
@@ -153,22 +181,73 @@ def _walk(trees: Trees, ray: Ray, mask: Whole, stack: Array, any_hit: bool) -> M
             placement = np.int32(~link >> 3)
             about = four(trees.placements, 16, placement, 12)
             if np.float32(about[3]).view(np.uint32) & np.uint32(mask) != 0:
-                current = placement
-                stack[height] = np.int32(_RETURN)
-                height = np.uint32(height + 1)
-                link = np.float32(about[0]).view(np.int32)
-                x, y, z = np.float32(ray.x), np.float32(ray.y), np.float32(ray.z)
-                dx, dy, dz = np.float32(ray.dx), np.float32(ray.dy), np.float32(ray.dz)
-                if link < 0:
-                    link = np.int32(~link)
+                root = np.float32(about[0]).view(np.int32)
+                if has_bent(trees.plants) and is_bent(root):
+                    bent, whole, piece = placement, far, np.int32(0)
                 else:
-                    x, y, z, dx, dy, dz = _into_shape(trees, placement, ray)
-                    slabs = _slabs(x, y, z, dx, dy, dz)
-                sheared = _sheared(x, y, z, dx, dy, dz)
+                    current, link = placement, root
+                    stack[height] = np.int32(_RETURN)
+                    height = np.uint32(height + 1)
+                    x, y, z = np.float32(ray.x), np.float32(ray.y), np.float32(ray.z)
+                    dx, dy, dz = np.float32(ray.dx), np.float32(ray.dy), np.float32(ray.dz)
+                    if link < 0:
+                        link = np.int32(~link)
+                    else:
+                        x, y, z, dx, dy, dz = _into_shape(trees, placement, ray)
+                        slabs = _slabs(x, y, z, dx, dy, dz)
+                    sheared = _sheared(x, y, z, dx, dy, dz)
             else:
                 height = np.uint32(height - 1)
                 link = stack[height]
+        if has_bent(trees.plants) and bent >= 0:
+            part = _next_piece(trees, tables, bent, ray, whole, piece)
+            way = part.ray
+            if piece < part.pieces:
+                # One piece is as long as the ray: what it meets before or behind the plant's box is met as well.
+                current, piece, end = bent, np.int32(piece + 1), np.float32(-1.0)
+                if part.pieces > 1:
+                    near, far, end = np.float32(way.begin), np.float32(way.end), np.float32(way.end)
+                slabs = _slabs(way.x, way.y, way.z, way.dx, way.dy, way.dz)
+                sheared = _sheared(way.x, way.y, way.z, way.dx, way.dy, way.dz)
+                stack[height] = np.int32(_RETURN)
+                height = np.uint32(height + 1)
+                link = np.int32(part.root)
+            else:
+                near, piece, current = np.float32(ray.near), np.int32(0), np.int32(-1)
+                slabs = _slabs(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz)
+                height = np.uint32(height - 1)
+                link = stack[height]
     return Met(far, found, triangle)
+
+
+@inline_kernel
+def _next_piece(trees: Trees, tables: HitTables, placement: Whole, ray: Ray, far: Real, piece: Whole) -> Bent:
+    """See `tussock.trace.cuda.bending.next_piece`."""
+    a, b = four(trees.placements, 16, placement, 0), four(trees.placements, 16, placement, 4)
+    c, about = four(trees.placements, 16, placement, 8), four(trees.placements, 16, placement, 12)
+    root, geometry, copy = (
+        np.float32(about[0]).view(np.int32), np.float32(about[1]).view(np.int32), np.float32(about[2]).view(np.int32),
+    )  # fmt: skip
+    low, high = four(trees.plants, PLANT_BOX, geometry, 0), four(trees.plants, PLANT_BOX, geometry, 4)
+    plant = Plant(
+        (a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3]),
+        (low[0], low[1], low[2]), (low[3], high[0], high[1]), high[2], high[3],
+    )  # fmt: skip
+    return next_piece(plant, tables, Copy(root, np.int64(geometry), np.int64(copy)), ray, far, piece)
+
+
+@inline_kernel
+def is_met(
+    trees: Trees, tables: HitTables, placement: Whole, k: Whole, ray: Ray, sheared: _Sheared, piece: Whole
+) -> bool:  # fmt: skip
+    """Whether there is anything where a ray passes through a triangle; left out where nothing is cut out."""
+    if has_bent(trees.plants) and piece > 0:  # a piece is straight only where the plant is upright
+        row = np.int64(trees.triangle_ids[k, PLACE]) - 1
+        if row < 0:
+            return True
+        u, v = _shares(trees.triangles, k, sheared)
+        return is_opaque(trees.pictures, row, np.int64(trees.triangle_ids[k, MATERIAL]), u, v)
+    return is_solid(trees.triangles, trees.triangle_ids, trees.pictures, tables, name_of(trees, placement, k), ray)
 
 
 @inline_kernel
@@ -315,9 +394,42 @@ def _along(axis: Whole, x: Real, y: Real, z: Real) -> Real:
     return x if axis == 0 else (y if axis == 1 else z)
 
 
+class _Sides(NamedTuple):
+    """How a ray passes a triangle's sides, and where its corners are along the sheared ray."""
+
+    share_a: Real
+    """of the corner across"""
+    share_b: Real
+    share_c: Real
+    az: Real
+    bz: Real
+    cz: Real
+
+
+@inline_kernel
+def _shares(triangles: Array, k: Whole, ray: _Sheared) -> tuple[Real, Real]:
+    """Shares of the second and the third corner where a ray meets a triangle."""
+    at = _sides(triangles, k, ray)
+    share_a, share_b, share_c = np.float64(at.share_a), np.float64(at.share_b), np.float64(at.share_c)
+    per = 1.0 / (share_a + share_b + share_c)
+    return share_b * per, share_c * per
+
+
 @inline_kernel
 def _meet(triangles: Array, k: Whole, ray: _Sheared) -> Real:
     """How far a triangle is along a ray, −∞ where it is missed."""
+    share_a, share_b, share_c, az, bz, cz = _sides(triangles, k, ray)
+    least, most = min(min(share_a, share_b), share_c), max(max(share_a, share_b), share_c)
+    whole = share_a + share_b + share_c
+    t = np.float32(-np.inf)
+    if (least >= _ZERO or most <= _ZERO) and whole != _ZERO:
+        t = (share_a * az + share_b * bz + share_c * cz) * ray.shear_z / whole
+    return t
+
+
+@inline_kernel
+def _sides(triangles: Array, k: Whole, ray: _Sheared) -> _Sides:
+    """What decides whether a ray passes through a triangle."""
     one, two, three = four(triangles, 12, k, 0), four(triangles, 12, k, 4), four(triangles, 12, k, 8)
     i, j, l = ray.x_axis, ray.y_axis, ray.z_axis
     az = _along(l, one[0], one[1], one[2]) - ray.z
@@ -335,9 +447,4 @@ def _meet(triangles: Array, k: Whole, ray: _Sheared) -> Real:
         share_a = np.float32(np.float64(cx) * np.float64(by) - np.float64(cy) * np.float64(bx))
         share_b = np.float32(np.float64(ax) * np.float64(cy) - np.float64(ay) * np.float64(cx))
         share_c = np.float32(np.float64(bx) * np.float64(ay) - np.float64(by) * np.float64(ax))
-    least, most = min(min(share_a, share_b), share_c), max(max(share_a, share_b), share_c)
-    whole = share_a + share_b + share_c
-    t = np.float32(-np.inf)
-    if (least >= _ZERO or most <= _ZERO) and whole != _ZERO:
-        t = (share_a * az + share_b * bz + share_c * cz) * ray.shear_z / whole
-    return t
+    return _Sides(share_a, share_b, share_c, az, bz, cz)

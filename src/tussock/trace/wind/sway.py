@@ -33,7 +33,7 @@ from tussock.trace.triangles import Corners
 
 __all__ = [
     "BASE", "BEAT", "COPIES", "FLUTTER", "FLUTTER_HZ", "GAINS", "HEIGHT", "LAID", "MOST_GUST", "MOST_LEAN", "PLANT_NUMBERS", "WAVE_NUMBERS",
-    "Swaying", "Tip", "bent", "fill_tips", "no_sway", "straight", "sway_rates", "swayed", "tip_at",
+    "Swaying", "Tip", "bent", "fill_tips", "no_sway", "straight", "sway_rates", "swayed", "swayed_alone", "tip_at",
 ]  # fmt: skip
 
 MOST_LEAN = 0.6
@@ -214,7 +214,24 @@ def swayed(
     if known[k] != row or known[k + 1] != time:
         now = tip_at(shape, plant, sway.waves, time)
         known[k], known[k + 1], known[k + 2], known[k + 3], known[k + 4] = np.float64(row), time, now.x, now.y, now.tall
-    tip = Tip(known[k + 2], known[k + 3], known[k + 4])
+    return bent_triangle(sway, geometry, row, time, Tip(known[k + 2], known[k + 3], known[k + 4]), at, material)
+
+
+@inline_kernel
+def swayed_alone(sway: Swaying, geometry: Whole, copy: Whole, ray_time: Real, at: Corners, material: Whole) -> Corners:
+    """As `swayed`, by who has no room to remember tips."""
+    row = sway.first[geometry] + np.int64(copy)
+    time = sway.moment[0] + np.float64(ray_time) * sway.moment[1]
+    tip = tip_at(sway.shapes[geometry], sway.plants[row], sway.waves, time)
+    return bent_triangle(sway, geometry, row, time, tip, at, material)
+
+
+@inline_kernel
+def bent_triangle(
+    sway: Swaying, geometry: Whole, row: Whole, time: Real, tip: Tip, at: Corners, material: Whole
+) -> Corners:  # fmt: skip
+    """A triangle of a plant whose tip is at ``tip`` at a ``time`` [s], where it is then, in the shape's coordinates."""
+    shape, plant = sway.shapes[geometry], sway.plants[row]
     ax, ay, az = bent(shape, tip, at.ax, at.ay, at.az)
     bx, by, bz = bent(shape, tip, at.bx, at.by, at.bz)
     cx, cy, cz = bent(shape, tip, at.cx, at.cy, at.cz)

@@ -37,9 +37,23 @@ from tussock.kernels import (
     uint64_at,
 )  # fmt: skip
 from tussock.trace.embree import Device, Geometry, GeometryType, RawScene, library
-from tussock.trace.wind.sway import BASE, HEIGHT
+from tussock.trace.ray import Ray
+from tussock.trace.wind.straightened import (
+    MARGIN,
+    Plant,
+    Upright,
+    curve,
+    least,
+    most,
+    on_parabola,
+    pieces_of,
+    share_of,
+    straightened,
+    upright,
+)
+from tussock.trace.wind.sway import BASE, HEIGHT, Tip
 
-__all__ = ["Copies", "swaying_geometry"]
+__all__ = ["Copies", "box_numbers", "swaying_geometry"]
 
 _SCENE, _BACK, _BOX, _BOUNDS, _FIRST, _ROW, _WORDS = range(7)
 """our numbers: addresses, the copy that primitive 0 is, and the row of copy 0 in `Swaying.tips`"""
@@ -53,18 +67,11 @@ _USED, _PER_TALL, _SHARE = 9 * _LANES, 10 * _LANES, 11 * _LANES
 what a piece is of the part of a ray that may meet the plant"""
 _MASKS, _ROOM_AT = 16, 80  # bytes into the context
 _ALL = np.uint32(0xFFFFFFFF)
-_NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
-_TINY = np.float32(1e-12)
-_STEEP = np.float32(0.27)
-_PIECES = 3
+_ONE = np.float32(1.0)
 _MOST_OF_IT = np.float32(0.9)
 """of a ray: where less of it is done, pieces are left"""
 _FEW = 4
 """lanes in use that are cheaper one by one than all at once"""
-_SHORT = np.float32(1e-3)
-"""[m] pieces of a ray are not shorter: single precision would lose their direction"""
-_MARGIN = np.float32(1e-4)
-"""[m] of boxes, for rounding"""
 
 _forward: Any = from_library(library(), "rtcForwardIntersect16Ex", 6)
 _forward_shadow: Any = from_library(library(), "rtcForwardOccluded16Ex", 6)
@@ -96,7 +103,7 @@ def swaying_geometry(
     numbers = np.zeros(_WORDS, np.uint64)
     assert shape.handle is not None
     numbers[_SCENE] = shape.handle
-    box = _box_numbers(copies)
+    box = box_numbers(copies)
     for at, array in ((_BACK, copies.back), (_BOX, box), (_BOUNDS, copies.bounds)):
         numbers[at] = array.ctypes.data
     numbers[_FIRST], numbers[_ROW] = first, row
@@ -125,32 +132,18 @@ def _occlude_copy(arguments: Any) -> None:
     _meet_copy(arguments, True)
 
 
-class _Plant(NamedTuple):
-    """The copy that a callback is about, in numbers that no array that is written to could overlap."""
-
-    back: tuple[Real, ...]
-    """`Copies.back` of the copy"""
-    low: tuple[Real, Real, Real]
-    """lowest corner of the shape standing, and its highest, a little wider; that above the root"""
-    high: tuple[Real, Real, Real]
-    base: Real
-    """[m] height of the root"""
-    per_height: Real
-    """[1/m] of the height above it"""
-
-
-def _box_numbers(copies: Copies) -> NDArray[np.float32]:
-    """What `_Plant` holds of a shape: low, high, base and per_height, shape (8,)."""
+def box_numbers(copies: Copies) -> NDArray[np.float32]:
+    """What `Plant` holds of a shape: low, high, base and per_height, shape (8,)."""
     low, high, base, height = copies.box[:3], copies.box[3:], copies.shape[BASE], copies.shape[HEIGHT]
-    low = np.append(low[:2], min(low[2], base)) - _MARGIN
-    return np.concatenate([low, high[:2] + _MARGIN, [high[2] - base, base, 1.0 / height]]).astype(np.float32)
+    low = np.append(low[:2], min(low[2], base)) - MARGIN
+    return np.concatenate([low, high[:2] + MARGIN, [high[2] - base, base, 1.0 / height]]).astype(np.float32)
 
 
 @inline_kernel
-def _plant_of(numbers: Whole, back: Whole) -> _Plant:
+def _plant_of(numbers: Whole, back: Whole) -> Plant:
     m = float32_view(back, 12)
     box = float32_view(uint64_at(numbers, _BOX), 8)
-    return _Plant(
+    return Plant(
         (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]),
         (box[0], box[1], box[2]), (box[3], box[4], box[5]), box[6], box[7],
     )  # fmt: skip
@@ -220,9 +213,9 @@ def _used_lanes(valid: Array, used: Array, masks: Array) -> int:
 def _count_pieces(valid: Array, room: Array, masks: Array, l: int) -> int:
     """In how many pieces a ray goes on, whatever others need; 0 where it misses the plant. Without branches."""
     inside, rise = (valid[l] != 0) & (room[_BEGIN + l] <= room[_END + l]), room[_RISE + l]
-    own = 1 if rise <= _STEEP else (2 if rise <= _STEEP + _STEEP else _PIECES)
+    own = pieces_of(rise)
     masks[l] = _ALL if inside else np.uint32(0)
-    room[_SHARE + l] = _ONE if own == 1 else (_HALF if own == 2 else _THIRD)
+    room[_SHARE + l] = share_of(own)
     return own if inside else 0
 
 
@@ -263,17 +256,17 @@ def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array,
     if others > 0:
         for l in range(_LANES):
             used = valid[l] != 0
-            low = _least(low, given[_TIME + l]) if used else low
-            high = _most(high, given[_TIME + l]) if used else high
+            low = least(low, given[_TIME + l]) if used else low
+            high = most(high, given[_TIME + l]) if used else high
     scale = np.float32(steps - 1)
     if (high - low) * scale <= _ONE:  # one parabola for all: neighbours are fired at nearly the same time
         node = min(int(low * scale), steps - 3)
         t = 3 * node
         x, y, tall = tips[t], tips[t + 1], tips[t + 2]
         x2, y2, tall2 = (
-            _curve(x, tips[t + 3], tips[t + 6]),
-            _curve(y, tips[t + 4], tips[t + 7]),
-            _curve(tall, tips[t + 5], tips[t + 8]),
+            curve(x, tips[t + 3], tips[t + 6]),
+            curve(y, tips[t + 4], tips[t + 7]),
+            curve(tall, tips[t + 5], tips[t + 8]),
         )
         x1, y1, tall1 = tips[t + 3] - x - x2, tips[t + 4] - y - y2, tips[t + 5] - tall - tall2
         begin = np.float32(node)
@@ -296,88 +289,34 @@ def _take_tip(tips: Array, steps: int, given: Array, room: Array, l: int) -> Non
     at = place - np.float32(node)
     for k in range(3):
         t = 3 * node + k
-        second = _curve(tips[t], tips[t + 3], tips[t + 6])
-        room[_TIP_X + k * _LANES + l] = tips[t] + at * (tips[t + 3] - tips[t] - second + at * second)
+        room[_TIP_X + k * _LANES + l] = on_parabola(tips[t], tips[t + 3], tips[t + 6], at)
 
 
 @inline_kernel
-def _curve(a: Real, b: Real, c: Real) -> Real:
-    """Half the second difference of three numbers."""
-    return _HALF * (a - b - b + c)
-
-
-@inline_kernel
-def _take_upright(plant: _Plant, given: Array, room: Array, l: int) -> None:
+def _take_upright(plant: Plant, given: Array, room: Array, l: int) -> None:
     """A ray in the coordinates of the shape, the part of it that may meet the plant, and s(1 − z) there.
 
-    Written without branches and in single precision, so that a loop over all lanes does them at once.
+    Without branches, so that a loop over all lanes does them at once.
     """
-    m, low, high, base = plant.back, plant.low, plant.high, plant.base
-    gx, gy, gz = given[_ORG_X + l] - m[9], given[_ORG_Y + l] - m[10], given[_ORG_Z + l] - m[11]
-    hx, hy, hz = given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l]
-    x, dx = m[0] * gx + m[1] * gy + m[2] * gz, m[0] * hx + m[1] * hy + m[2] * hz
-    y, dy = m[3] * gx + m[4] * gy + m[5] * gz, m[3] * hx + m[4] * hy + m[5] * hz
-    z, dz = m[6] * gx + m[7] * gy + m[8] * gz, m[6] * hx + m[7] * hy + m[8] * hz
-    tip_x, tip_y, tall = room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]
-    per_x, per_y, per_z = _ONE / _not_zero(dx), _ONE / _not_zero(dy), _ONE / _not_zero(dz)
-    x0 = (low[0] + _least(tip_x, _NONE) - x) * per_x
-    x1 = (high[0] + _most(tip_x, _NONE) - x) * per_x
-    y0 = (low[1] + _least(tip_y, _NONE) - y) * per_y
-    y1 = (high[1] + _most(tip_y, _NONE) - y) * per_y
-    z0, z1 = (low[2] - z) * per_z, (base + high[2] * tall + _MARGIN - z) * per_z
-    near = _most(given[_NEAR + l], _most(_most(_least(x0, x1), _least(y0, y1)), _least(z0, z1)))
-    far = _least(given[_FAR + l], _least(_least(_most(x0, x1), _most(y0, y1)), _most(z0, z1)))
-    room[_X + l], room[_Y + l], room[_Z + l] = x, y, z
-    room[_DX + l], room[_DY + l], room[_DZ + l] = dx, dy, dz
-    room[_BEGIN + l], room[_END + l] = near, far
-    # What is left of the height only matters to pieces from here on, by its reciprocal.
-    per_tall = _ONE / tall
-    share = per_tall * plant.per_height
-    lowest = (_least(z + near * dz, z + far * dz) - base) * share
-    room[_RISE + l], room[_PER_TALL + l] = abs(dz) * (far - near) * share * _least(_ONE - lowest, _ONE), per_tall
+    ray = Ray(
+        given[_ORG_X + l], given[_ORG_Y + l], given[_ORG_Z + l], given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l],
+        given[_NEAR + l], given[_FAR + l], given[_TIME + l],
+    )  # fmt: skip
+    made = upright(plant, ray, Tip(room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]))
+    room[_X + l], room[_Y + l], room[_Z + l] = made.x, made.y, made.z
+    room[_DX + l], room[_DY + l], room[_DZ + l] = made.dx, made.dy, made.dz
+    room[_BEGIN + l], room[_END + l] = made.begin, made.end
+    room[_RISE + l], room[_PER_TALL + l] = made.rise, made.per_tall
 
 
 @inline_kernel
-def _straighten(plant: _Plant, room: Array, piece: int, l: int) -> None:
+def _straighten(plant: Plant, room: Array, piece: int, l: int) -> None:
     """A straight ray through where a piece of a ray begins and ends in the plant upright; without branches."""
-    base, per_height = plant.base, plant.per_height
-    step = (room[_END + l] - room[_BEGIN + l]) * room[_SHARE + l]
-    near = room[_BEGIN + l] + np.float32(piece) * step
-    length = _most(step, _SHORT)
-    far = near + length
-    tip_x, tip_y, per_tall = room[_TIP_X + l], room[_TIP_Y + l], room[_PER_TALL + l]
-    x, y, z = room[_X + l], room[_Y + l], room[_Z + l]
-    dx, dy, dz = room[_DX + l], room[_DY + l], room[_DZ + l]
-    up_a, up_b = z + near * dz - base, z + far * dz - base
-    up_a, up_b = up_a * (per_tall if up_a > _NONE else _ONE), up_b * (per_tall if up_b > _NONE else _ONE)
-    way_a, way_b = _bend(up_a * per_height), _bend(up_b * per_height)
-    a_x, a_y = x + near * dx - way_a * tip_x, y + near * dy - way_a * tip_y
-    b_x, b_y = x + far * dx - way_b * tip_x, y + far * dy - way_b * tip_y
-    per = _ONE / length
-    dx, dy, dz = (b_x - a_x) * per, (b_y - a_y) * per, (up_b - up_a) * per
-    room[_ORG_X + l], room[_ORG_Y + l] = a_x - near * dx, a_y - near * dy
-    room[_ORG_Z + l] = base + up_a - near * dz
-    room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = dx, dy, dz
-    room[_FROM + l], room[_TO + l] = near, near + step
-
-
-@inline_kernel
-def _bend(share: Real) -> Real:
-    """ψ, in single precision."""
-    at = _least(_most(share, _NONE), _ONE)
-    return at * at * (_SIX - at * (_FOUR - at)) * _THIRD
-
-
-@inline_kernel
-def _not_zero(value: Real) -> Real:
-    return value if abs(value) > _TINY else _TINY
-
-
-@inline_kernel
-def _least(a: Real, b: Real) -> Real:
-    return a if a < b else b
-
-
-@inline_kernel
-def _most(a: Real, b: Real) -> Real:
-    return a if a > b else b
+    ray = Upright(
+        room[_X + l], room[_Y + l], room[_Z + l], room[_DX + l], room[_DY + l], room[_DZ + l], room[_BEGIN + l],
+        room[_END + l], room[_RISE + l], room[_PER_TALL + l],
+    )  # fmt: skip
+    made = straightened(plant, ray, room[_TIP_X + l], room[_TIP_Y + l], room[_SHARE + l], piece)
+    room[_ORG_X + l], room[_ORG_Y + l], room[_ORG_Z + l] = made.x, made.y, made.z
+    room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = made.dx, made.dy, made.dz
+    room[_FROM + l], room[_TO + l] = made.begin, made.end

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from tussock.kernels import Array, Real, kernel
+from tussock.plants.shrub import shrub
 from tussock.poses import Trajectory
+from tussock.scene.material import Material
 from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
-from tussock.scene.primitives import box, ground, sphere
+from tussock.scene.primitives import box, card, ground, sphere
 from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
+from tussock.scene.texture import Texture
+from tussock.scene.wind import Wind
+from tussock.trace import packets
 from tussock.trace.cuda import walk
 from tussock.trace.cuda.packets import (
     NOTHING,
@@ -35,6 +40,7 @@ from tussock.trace.hit_tables import HitTables
 from tussock.trace.ray import Ray
 from tussock.trace.rays import trace_rays
 from tussock.trace.reference import trace_reference
+from tussock.trace.surroundings import Surroundings, trace_surfaces
 from tussock.trace.world import World
 
 REACH = 200.0
@@ -166,6 +172,104 @@ def test_as_embree() -> None:
     embree = trace_rays(world, origins, directions, REACH)
     off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
     assert (off > 1e-4).mean() <= 1e-3
+
+
+def cards(rng: np.random.Generator) -> Scene:
+    """Cards with holes: in place and mirrored there, as copies, and on a mesh that is whole besides."""
+    pixels = np.full((64, 48, 4), 255, np.uint8)
+    pixels[..., 3] = 255 * (rng.random((64, 48)) < 0.6)
+    other = pixels.copy()
+    other[:32, :, 3] = 100
+    first, second = (Material(texture=Texture(picture), opacity_cutoff=0.4) for picture in (pixels, other))
+    crossed, square = card((2.0, 2.0), crossed=2, material=first), card((2.0, 2.0))
+    mixed = Mesh(crossed.vertices, crossed.triangles, (second, Material()), np.arange(4) % 2, crossed.uv)
+    scene = Scene()
+    scene.add(card((3, 3), material=first), name="in place", position=(4, 0, 0))
+    scene.add(card((3, 3), material=second), placements=Placements.of([[-4, 0, 0]], scale=np.array([[-1.0, 1, 1]])))
+    for mesh in (crossed, mixed, square):
+        scene.add(mesh, placements=any_placements(rng, 25, 12))
+    scene.add(sphere(30.0, subdivisions=1))
+    return scene
+
+
+def test_holes_are_where_embree_has_them() -> None:
+    rng = np.random.default_rng(11)
+    scene = cards(rng)
+    whole = Scene()
+    for thing in scene.objects:
+        mesh = thing.mesh
+        whole.add(Mesh(mesh.vertices, mesh.triangles), placements=thing.placements)
+    origins, directions = rng.normal(0, 3, (40_000, 3)), any_directions(rng, 40_000)
+    world = World(scene)
+    found, embree = traced(world, origins, directions), trace_rays(world, origins, directions, REACH)
+    off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.nan_to_num(embree, nan=-1.0))
+    assert (off > 1e-4).mean() <= 2e-4
+    np.testing.assert_array_equal(found.stopped, np.isfinite(found.ranges))
+    through = np.abs(trace_rays(World(whole), origins, directions, REACH) - embree) > 1e-3
+    assert 0.05 < through.mean() < 0.5, "rays must go through holes"
+
+
+@kernel
+def _embree(around: Surroundings, origins: Array, directions: Array, times: Array, ranges: Array, ids: Array) -> None:
+    packet, rays = packets.new_packet(), len(directions)
+    for first in range(0, rays, 16):
+        for l in range(16):
+            i = min(first + l, rays - 1)
+            o, d = origins[i], directions[i]
+            ray = Ray(o[0], o[1], o[2], d[0], d[1], d[2], np.float32(0.0), np.float32(REACH), times[i])
+            packets.load_ray(packet, l, ray, NOTHING)
+        trace_surfaces(around, packet)
+        for l in range(min(16, rays - first)):
+            hit = packets.hit_at(packet, l)
+            ranges[first + l] = hit.distance if packets.is_hit(packet, l) else np.float32(np.inf)
+            ids[first + l, 0], ids[first + l, 1], ids[first + l, 2] = hit.geometry, hit.copy, hit.primitive
+
+
+def thicket(holes: bool) -> Scene:
+    """Shrubs and cards on stalks in a strong wind, and a box that stands."""
+    rng = np.random.default_rng(5)
+    pixels = np.full((16, 16, 4), 255, np.uint8)
+    pixels[..., 3] = 255 * (rng.random((16, 16)) < 0.6)
+    leaf = Material(name="leaf", label="leaf", texture=Texture(pixels) if holes else None)
+    scene = Scene()
+    scene.wind = Wind(speed_m_s=8.0, from_deg=240.0, gusts=0.5)
+    places = np.concatenate([rng.uniform(-15, 15, (300, 2)), np.zeros((300, 1))], 1)
+    yaw, scale = rng.uniform(0, 6, 300), rng.uniform(0.5, 1.5, 300)
+    scene.add(shrub(triangles=4000), name="shrubs", label="shrub",
+              placements=Placements.of(places[:150], yaw=yaw[:150], scale=scale[:150]))  # fmt: skip
+    scene.add(card((0.8, 1.6), crossed=2, material=leaf), name="cards", label="grass",
+              placements=Placements.of(places[150:], yaw=yaw[150:], scale=scale[150:]))  # fmt: skip
+    scene.add(box((2, 2, 2)), position=(4, 4, 1))
+    return scene
+
+
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "with holes"])
+def test_plants_bend_as_embree_has_them(holes: bool) -> None:
+    """Each ray at its own time, level and from above, in one piece and in three."""
+    world, rays, end = World(thicket(holes)), 40_000, 0.4
+    rng = np.random.default_rng(1)
+    origins = np.concatenate([rng.uniform(-12, 12, (rays, 2)), rng.uniform(0.3, 9, (rays, 1))], 1)
+    directions = any_directions(rng, rays) - [0, 0, 0.5] * (origins[:, 2:] > 2)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    times = rng.uniform(0, end, rays)
+    found = traced(world, origins, directions, times, end=end)
+    ranges, ids = np.empty(rays, np.float32), np.empty((rays, 3), np.int64)
+    moving = world.moving(0.0, end)
+    start, way = (origins - world.origin).astype(np.float32), directions.astype(np.float32)
+    _embree(moving.surroundings, start, way, (times / end).astype(np.float32), ranges, ids)
+    met = np.isfinite(ranges)
+    assert 0.15 < (met & (ids[:, 0] < 2)).mean() < 0.8, "plants must be met"
+    off = np.abs(np.where(np.isfinite(found.ranges), found.ranges, -1.0) - np.where(met, ranges, -1.0))
+    assert (off > 1e-4).mean() <= (1e-3 if holes else 5e-4), "straightened rays are rounded: edges are elsewhere"
+    assert (found.ids[:, :2] == ids[:, :2])[met].all(1).mean() >= 0.999
+    np.testing.assert_array_equal(found.stopped, np.isfinite(found.ranges))
+    still = traced(World(_in_still_air(thicket(holes))), origins, directions, times, end=end)
+    assert (still.ids != found.ids).any(1).mean() > 0.1, "it must make a difference"
+
+
+def _in_still_air(scene: Scene) -> Scene:
+    scene.wind = None
+    return scene
 
 
 @pytest.mark.parametrize("count", [120, 4000])

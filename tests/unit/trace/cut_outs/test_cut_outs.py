@@ -274,12 +274,3 @@ def test_a_missing_map_d_is_an_error(tmp_path: Path) -> None:
         InputError, match=r"texture of leaf.mtl: must be a file, got 'gone.png'; add it or remove the line"
     ):
         load_mesh(obj_with(tmp_path, "map_d gone.png\n"))
-
-
-def test_not_on_a_graphics_processor(plain_sensor: Callable) -> None:
-    scene = Scene()
-    scene.add(card(material=Material(texture=Texture(CHECKS))))
-    with pytest.raises(
-        InputError, match=r"^texture: see-through parts are not cut out on='gpu' yet; .* opacity_cutoff = 0$"
-    ):
-        scan(scene, plain_sensor(), on="gpu")

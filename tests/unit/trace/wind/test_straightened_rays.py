@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tussock.trace.wind import sway_geometry as geometry
+from tussock.trace.wind.straightened import Plant, line, not_zero
 from tussock.trace.wind.sway import BASE, GAINS, HEIGHT, Tip, straight
 
 f = np.float32
@@ -74,12 +75,12 @@ class Setting:
         shape = np.zeros(GAINS)
         shape[BASE], shape[HEIGHT] = self.base, 1.5
         copies = geometry.Copies(shape, None, None, None, box, None)
-        numbers = geometry._box_numbers(copies)
+        numbers = geometry.box_numbers(copies)
         margin = 1e-4
         assert numbers[:3] == pytest.approx([-0.4 - margin, -0.5 - margin, 0.0 - margin])
         assert numbers[3:] == pytest.approx([0.5 + margin, 0.3 + margin, 1.5, self.base, 1 / 1.5])
         back = np.concatenate([self.inverse.ravel(), self.place]).astype(f)
-        self.plant = geometry._Plant(
+        self.plant = Plant(
             tuple(back), tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6], numbers[7]
         )  # fmt: skip
         self.shape, self.tip = shape, Tip(float(f(rng.uniform(-0.5, 0.5))), float(f(rng.uniform(-0.5, 0.5))), 0.875)
@@ -181,5 +182,5 @@ def test_lanes_in_use_are_written_down() -> None:
 def test_the_line_is_that_of_a_cantilever() -> None:
     for share in (-0.5, 0.0, 0.2, 0.7, 1.0, 1.5):
         z = min(max(share, 0.0), 1.0)
-        assert geometry._bend(f(share)) == pytest.approx((z**4 - 4 * z**3 + 6 * z**2) / 3, abs=1e-6)
-    assert [float(geometry._not_zero(f(x))) for x in (0.0, -0.0, 2.0, -2.0)] == pytest.approx([1e-12, 1e-12, 2.0, -2.0])
+        assert line(f(share)) == pytest.approx((z**4 - 4 * z**3 + 6 * z**2) / 3, abs=1e-6)
+    assert [float(not_zero(f(x))) for x in (0.0, -0.0, 2.0, -2.0)] == pytest.approx([1e-12, 1e-12, 2.0, -2.0])
