@@ -161,6 +161,14 @@ def blowing() -> Scene:
     return scene
 
 
+def flooded() -> Scene:
+    """A room that is under water on one side."""
+    scene = room()
+    water = Material(name="water", reflectance=0.05, transmission=0.9, refractive_index=1.33)
+    scene.add(box((30, 10, 8), material=water), name="water", position=(10, 5.2, 4.5))
+    return scene
+
+
 def cases() -> dict[str, tuple[Scene, Sensor]]:
     found: dict[str, tuple[Scene, Sensor]] = {}
     noisy = {"noise.ray_sigma_m": 0.02, "noise.bias_sigma_m": 0.01, "noise.dropout": 0.1}
@@ -301,16 +309,21 @@ if __name__ == "__main__":
         said[name] = compared(here, there)
         again = scan(world, sensor, place, seed=7, keep_misses=True, on="gpu")
         said[name]["again"] = float(there.identical(again))
-    scene, sensor = weathers()["dust"]
-    world, later = World(scene), {}
-    for on in ("cpu", "gpu"):
-        later[on] = [scan(world, sensor, place, seed=7, frame=frame, keep_misses=True, on=on) for frame in (0, 9)]
-    said["dust that drifts"] = compared(later["cpu"][1], later["gpu"][1])
-    said["dust that drifts"]["moved"] = float(not later["gpu"][0].identical(later["gpu"][1]))
+    breeze = room()
+    breeze.wind = Wind(speed_m_s=9.0, from_deg=250.0, gusts=0.5)
+    for name, (scene, sensor) in {
+        "dust that drifts": weathers()["dust"],
+        "bushes that sway": (breeze, grid_sensor()),
+    }.items():
+        world, later = World(scene), {}
+        for on in ("cpu", "gpu"):
+            later[on] = [scan(world, sensor, place, seed=7, frame=frame, keep_misses=True, on=on) for frame in (0, 9)]
+        said[name] = compared(later["cpu"][1], later["gpu"][1])
+        said[name]["moved"] = float(not np.array_equal(later["gpu"][0].range, later["gpu"][1].range))
     poses = [Pose.at(0.0, 0.3 * i, 1.5) for i in range(3)]
     for name, scene, settings in (
         ("many", room(), {}), ("many that wander", room(), {"noise.pointing_sigma_mrad": 20.0}),
-        ("many in wind", blowing(), {}),
+        ("many in wind", blowing(), {}), ("many in media", flooded(), {}),
     ):  # fmt: skip
         world, sensor = World(scene), grid_sensor(**{"beam.rays": 1, "noise.bias_sigma_m": 0.01, **settings})
         many = scan_many(world, sensor, poses, [5, 6, 7], on="gpu")

@@ -14,7 +14,7 @@ from tussock.frames.collect import Fired
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.immersed import media_around, media_differ
-from tussock.pulse.tables import PoseTable
+from tussock.pulse.tables import PoseTable, Scanning
 from tussock.randomness import chances_of, check_seed
 from tussock.scene.scene import Scene
 from tussock.sensors.sensor import Sensor
@@ -30,7 +30,7 @@ from tussock.simulate import (
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.world import World
 
-__all__ = ["ManyFrames", "scan_many"]
+__all__ = ["ManyFrames", "media_of", "scan_many"]
 
 _SPEEDS = ("true_speed", "speed")
 """columns that are finished on the processor where something moves or the sensor measures them"""
@@ -129,18 +129,19 @@ def _on_gpu(
     first = prepare(world, sensor, _path(poses[0]), seeds[0], frame)
     scanning, fired = first.scanning, first.fired
     positions, quaternions = _places(world, sensor, poses, frame, scanning.poses)
-    if media_differ(scanning.around) and any(
-        media_around(scanning.around, place) != scanning.receiving.media for place in positions[:, 0]
-    ):
-        raise InputError("poses: on='gpu' takes sensors that are all in the same medium; scan the others by themselves")
+    media = media_of(scanning, positions)
     _check_one_weather(world, sensor, positions, frame)
     shots = Shots(
-        positions, quaternions, chances_of(seeds, frame), biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds)
+        positions,
+        quaternions,
+        chances_of(seeds, frame),
+        biases_of(sensor.noise.bias_sigma_m, sensor.lasers, seeds),
+        media,
     )
     sigma = scanning.firing.pointing_sigma
     sent = Wandering.of(fired, sigma) if sigma > 0 else fired
     there = ready_on_gpu(
-        world, Wanted(sensor, scanning, sent, first.slots, fired.start, first.end, len(poses), keep_misses)
+        world, Wanted(sensor, scanning, sent, first.slots, fired.start, first.end, len(poses), keep_misses, len(media) > 0)
     )  # fmt: skip
     there.fire(shots, fired.start)
     starts = there.starts()
@@ -153,6 +154,14 @@ def _on_gpu(
     unfinished = _SPEEDS if moves else _SPEEDS[1:] if sensor.noise.speed_sigma_m_s is not None else ()
     columns = {name: column for name, column in made.items() if name not in unfinished}
     return ManyFrames(columns, starts, made, (world, sensor, poses, seeds, frame, fired, first.moving.tables))
+
+
+def media_of(scanning: Scanning, positions: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The media that sensors stand in, shape (sensors, 4); no rows where all stand in those of the first."""
+    if not media_differ(scanning.around):
+        return np.zeros((0, 4), np.float32)
+    media = np.array([media_around(scanning.around, place) for place in positions[:, 0]], np.float32)
+    return media if (media != media[0]).any() else media[:0]
 
 
 def _check_one_weather(world: World, sensor: Sensor, positions: NDArray[np.float64], frame: int) -> None:

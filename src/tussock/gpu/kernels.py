@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tussock.frames.collect import Fired, fill_block, true_direction
 from tussock.gpu.left_out import idle, unmet
 from tussock.gpu.probing import beside, probe_kernel, probes
-from tussock.gpu.sharing import Many, Span, one_of, receiving_of, slots_of
+from tussock.gpu.sharing import Many, Span, in_own_media, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
 from tussock.gpu.wandering import Wandering, drawn_direction, fired_of, wandering_of
@@ -34,6 +34,7 @@ from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
 from tussock.pulse.weather import weather_lanes
 from tussock.rebound import Rebound
+from tussock.signal.media import Media
 from tussock.trace.cuda.packets import Traced
 from tussock.trace.cuda.rebound import single_rays
 from tussock.trace.surroundings import trace_volumes
@@ -301,7 +302,7 @@ def bound(
     others = dict(instead or {}) | idle(wrap, examples.unmet())
     rebound: Rebound = single_rays(wrap, _constants(waiting_rays(examples.scanning)), others)
     written = {
-        receiving_of: rebuilding("receiving_of", examples.scanning.receiving, lambda path, axes: "biases", "biases"),
+        receiving_of: rebuilding("receiving_of", _own_receiving(examples), _of_many, "many, s"),
         slots_of: rebuilding("slots_of", examples.slots, lambda path, axes: f"{path}[begin:end]", "begin, end"),
     }
     for original, function in written.items():
@@ -317,6 +318,20 @@ def bound(
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
     kernels = (*KERNELS, _fire_kernel(examples.scratch, local))
     return {kernel.__name__: rebound.plain(kernel) for kernel in kernels}
+
+
+def _own_receiving(examples: Examples) -> Any:
+    """The receiver, with arrays in place of all that each sensor has of its own."""
+    receiving: Any = examples.scanning.receiving
+    if not in_own_media(examples.many):
+        return receiving
+    return receiving._replace(media=Media(*[np.zeros(1)] * len(Media._fields)))
+
+
+def _of_many(path: str, axes: int) -> str:
+    """Where `Many` has what is at a path of the receiver."""
+    name, *rest = path.split(".")[1:]
+    return f"many.{name}[s, {Media._fields.index(rest[0])}]" if rest else f"many.{name}[s]"
 
 
 def waiting_rays(scanning: Scanning) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tussock.arrays import sealed
 from tussock.errors import InputError
 from tussock.frames.collect import Fired, Out, bytes_of, columns_in, room_for
 from tussock.frames.memory import copy_on_threads, reused
@@ -23,7 +24,7 @@ from tussock.gpu.kernels import (
 )
 from tussock.gpu.left_out import names_of
 from tussock.gpu.probing import GROUP, group_order, probes
-from tussock.gpu.sharing import Many, Span
+from tussock.gpu.sharing import Many, Span, in_own_media
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
 from tussock.gpu.wandering import Wandering
@@ -41,6 +42,7 @@ from tussock.trace.wind.sway import Swaying
 __all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "trees_on"]
 
 _MOST_RAYS = 1 << 24  # of a launch, some 1.4 GB; more are taken one launch after the other
+_SAME_MEDIA = sealed(np.zeros((0, 4), np.float32))
 _COPYING = 4  # threads that saturate the memory of a processor
 _THREADS_A_PROCESSOR = 2048  # threads that a multiprocessor holds
 _MANY_THREADS = 512  # of a block whose pulses are neighbours: they find in its memory what the others looked at
@@ -58,6 +60,8 @@ class Shots(NamedTuple):
     """the numbers of `tussock.randomness.Chance`, shape (sensors, 4)"""
     biases: NDArray[np.float32]
     """[m], shape (sensors, lasers)"""
+    media: NDArray[np.float32]
+    """those that each stands in, shape (sensors, 4), (0, 4) where all stand in the same"""
 
 
 def shots_of(scanning: Scanning) -> Shots:
@@ -65,7 +69,7 @@ def shots_of(scanning: Scanning) -> Shots:
     poses = scanning.poses
     return Shots(
         poses.positions[None], poses.quaternions[None], np.array([scanning.chance], np.uint32),
-        scanning.receiving.biases[None],
+        scanning.receiving.biases[None], _SAME_MEDIA,
     )  # fmt: skip
 
 
@@ -85,7 +89,9 @@ def with_ways(around: Surroundings, standing: Trees, moving: Trees | None, trace
     return around._replace(standing=ways, moving=0)
 
 
-def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired | Wandering, slots: Slots) -> Examples:
+def examples_of(
+    trees: WorldTrees, scanning: Scanning, fired: Fired | Wandering, slots: Slots, *, own_media: bool = False
+) -> Examples:
     """Tuples of the processor's arrays like those that kernels get: enough to compile them."""
     traced = _traced(np.zeros, 1, 1, 1, 1)
     there = scanning._replace(around=with_ways(scanning.around, trees.standing, None, traced))
@@ -93,7 +99,7 @@ def examples_of(trees: WorldTrees, scanning: Scanning, fired: Fired | Wandering,
     poses, chance = scanning.poses, scanning.chance
     many = Many(
         poses.times, poses.positions[None], poses.quaternions[None], np.array([chance], np.uint32),
-        scanning.receiving.biases[None], np.zeros(1),
+        scanning.receiving.biases[None], np.ones((1, 4), np.float32) if own_media else _SAME_MEDIA, np.zeros(1),
     )  # fmt: skip
     return Examples(
         there, many, traced, RayTable.with_room(np.zeros, 1), Span(np.zeros(1, np.int32), 0, 1),
@@ -117,7 +123,7 @@ def _traced(make: Any, rays: int, through: int, pulses: int, probed: int) -> Tra
 def compiled_kernels(examples: Examples) -> dict[str, str]:
     """The PTX of every kernel, by its name."""
     made: dict[str, Any] = {}
-    unmet = names_of(examples.unmet())
+    unmet = names_of(examples.unmet()) + (" with media of their own" if in_own_media(examples.many) else "")
     left_out = (
         " ".join(step.__name__ for step in examples.unused())
         + f" with {waiting_rays(examples.scanning)} waiting {len(examples.scanning.firing.off_plane)} probes {unmet}"
@@ -167,7 +173,8 @@ class GpuScan:
         poses = (device.empty((sensors, *a.shape), np.float64) for a in scanning.poses[1:])
         many = Many(
             device.copied(scanning.poses.times), next(poses), next(poses), device.empty((sensors, 4), np.uint32),
-            device.empty((sensors, len(scanning.receiving.biases)), np.float32), device.empty(1, np.float64),
+            device.empty((sensors, len(scanning.receiving.biases)), np.float32),
+            device.empty((sensors if in_own_media(examples.many) else 0, 4), np.float32), device.empty(1, np.float64),
         )  # fmt: skip
         self.slots: Any = mapped(slots, lambda a: device.empty((len(a) * sensors, *a.shape[1:]), a.dtype))
         most = total * max(slots.range.shape[1], 1)

@@ -12,7 +12,7 @@ from tussock.randomness import Chance
 from tussock.trace.cuda.packets import Traced, Ways
 from tussock.trace.surroundings import Surroundings
 
-__all__ = ["Many", "Span", "one_of", "receiving_of", "slots_of"]
+__all__ = ["Many", "Span", "in_own_media", "one_of", "receiving_of", "slots_of"]
 
 
 class Many(NamedTuple):
@@ -28,8 +28,15 @@ class Many(NamedTuple):
     """the numbers of `Chance`, shape (sensors, 4)"""
     biases: NDArray[np.float32]
     """[m], shape (sensors, lasers)"""
+    media: NDArray[np.float32]
+    """the numbers of `Media` that a sensor stands in, shape (sensors, 4); (0, 4) where all stand in the same"""
     start: NDArray[np.float64]
     """[s] of the frame, shape (1,)"""
+
+
+def in_own_media(many: Many) -> bool:
+    """Whether sensors of a launch stand in different media."""
+    return len(many.media) > 0
 
 
 class Span(NamedTuple):
@@ -52,14 +59,14 @@ def one_of(scanning: Scanning, many: Many, traced: Traced, span: Span, s: int, c
         Surroundings(mine, around.moving, around.tables, around.volumes, around.moment),
         scanning.firing,
         PoseTable(many.times, many.positions[s], many.quaternions[s]),
-        receiving_of(scanning.receiving, many.biases[s]),
+        receiving_of(scanning.receiving, many, s),
         Chance(words[s, 0], words[s, 1], words[s, 2], words[s, 3]),
         scanning.air,
     )  # fmt: skip
 
 
-def receiving_of(whole: Receiving, biases: Any) -> Receiving:
-    """The receiver with a sensor's own biases; written out by `tussock.gpu.kernels.bound`."""
+def receiving_of(whole: Receiving, many: Many, s: int) -> Receiving:
+    """The receiver with a sensor's own biases and media; written out by `tussock.gpu.kernels.bound`."""
     raise NotImplementedError
 
 

@@ -40,6 +40,8 @@ class Wanted(NamedTuple):
     end: float
     sensors: int
     keep_misses: bool
+    own_media: bool = False
+    """whether the sensors stand in different media"""
 
 
 class _Kept(NamedTuple):
@@ -114,7 +116,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     moving = None if trees is None else there.uploaded(trees)
     fired, slots = wanted.fired, wanted.slots
     key = (
-        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), type(fired), len(fired.lasers),
+        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), type(fired), wanted.own_media, len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
         wanted.scanning.firing.probes, wanted.scanning.around.tables.sway.tips.shape, numbers_in(air), shapes_in(air),
     )  # fmt: skip
@@ -122,7 +124,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     if kept is None or kept.sensor is not wanted.sensor:
         while len(there.kept) >= _KEPT:
             there.kept.pop(next(iter(there.kept)))
-        examples = examples_of(there.trees, wanted.scanning, fired, slots)
+        examples = examples_of(there.trees, wanted.scanning, fired, slots, own_media=wanted.own_media)
         scan = GpuScan(
             device, codes_for(device, examples), examples, there.standing, moving, wanted.sensors, wanted.keep_misses
         )
@@ -133,7 +135,7 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
         else:
             scan.sway(wanted.scanning.around.tables.sway)
         if kept.directions is not fired.true_directions:
-            scan.aim(examples_of(there.trees, wanted.scanning, fired, slots))
+            scan.aim(examples_of(there.trees, wanted.scanning, fired, slots, own_media=wanted.own_media))
         scan.blow(air)
     there.kept[key] = _Kept(wanted.sensor, fired.true_directions, scan)
     return scan

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +16,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from simulated_gpu import blowing, cases, grid_sensor, holes, room, views, weathers
+from simulated_gpu import blowing, cases, flooded, grid_sensor, holes, room, views, weathers
+from tussock.air.weather import Shower, Weather
 from tussock.cameras.camera import Camera
 from tussock.cameras.render import look
 from tussock.cameras.view_loop import Seen
@@ -25,10 +27,12 @@ from tussock.gpu.kernels import bound, local_arrays, waiting_rays
 from tussock.gpu.probing import GROUP, group_order
 from tussock.gpu.scans import GpuScan, compiled_kernels, examples_of
 from tussock.gpu.wandering import Wandering
-from tussock.many import scan_many
+from tussock.many import media_of, scan_many
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.sub_rays import lot_of
 from tussock.randomness import chance_of
+from tussock.scene.placements import Placements
+from tussock.scene.volumes import WHOLE, Volumes
 from tussock.simulate import prepare, scan
 from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.world import World
@@ -76,12 +80,18 @@ def test_a_cloud_that_has_drifted_is_met_where_it_is(said: dict[str, dict[str, f
     assert min(one[what] for what in ("near", "object", "label", "returns", "nan")) >= 0.95, one
 
 
+def test_plants_are_where_the_wind_of_a_later_frame_has_them(said: dict[str, dict[str, float]]) -> None:
+    one = said["bushes that sway"]
+    assert one["moved"] == 1.0
+    assert min(one[what] for what in ("near", "object", "label", "placement", "returns", "nan")) >= 0.95, one
+
+
 def test_what_is_behind_a_leaf_is_a_return_of_its_own(said: dict[str, dict[str, float]]) -> None:
     """The wall behind it, which is the last thing of that scene."""
     assert said["leaves"]["last thing"] >= 20
 
 
-@pytest.mark.parametrize("case", ["many", "many that wander", "many in wind"])
+@pytest.mark.parametrize("case", ["many", "many that wander", "many in wind", "many in media"])
 def test_many_sensors_at_once(said: dict[str, dict[str, float]], case: str) -> None:
     one = said[case]
     assert one["frames"] == 3
@@ -162,6 +172,31 @@ def test_many_sensors_with_too_few_seeds() -> None:
         scan_many(room(), grid_sensor(), [])
 
 
+def test_what_still_does_not_run_there_is_said_in_a_line() -> None:
+    pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
+    shower = Shower(rain_mm_h=30, radius_m=5, position_m=(0, 0))
+    raining = room().with_weather(Weather(rain_mm_h=1.0, showers=(shower,)))
+    with pytest.raises(InputError, match=r"^poses: on='gpu' takes sensors that are all in the same shower; scan the o"):
+        scan_many(raining, grid_sensor(), [Pose.at(0, 0, 1.5), Pose.at(9, 0, 1.5)], on="gpu")
+    places = [Pose.at(0, 0, 1), Pose.at(0.5, 0, 1), Pose.at(2, 0, 1)]
+    paths = [Trajectory.through([0.0, knot, 0.2], places) for knot in (0.0501, 0.0502)]
+    with pytest.raises(
+        InputError, match=r"^poses: on='gpu' takes sensors that all stand, or paths that share their times"
+    ):
+        scan_many(room(), grid_sensor(), paths, on="gpu")
+    learned = room()
+    learned.add_volumes(
+        Volumes(
+            np.full((1, 3), 4.0, np.float32), np.array([[1.0, 0, 0, 1, 0, 1]], np.float32), np.full(1, 0.5, np.float32),
+            np.full((1, 1), WHOLE // 2), np.zeros(1, np.uint16), np.ones(1, np.uint32), np.full(1, 0.3, np.float32), 8.0,
+            np.full(1, np.inf, np.float32), labels=np.zeros(0, np.uint16), colors=np.zeros((0, 4), np.uint8),
+        ),
+        placements=Placements.of([[5.0, -4, -4]]),
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"^volumes: cameras do not see them on='gpu' yet; look on='cpu'$"):
+        look(learned, Camera(width=4, height=4), on="gpu")
+
+
 @pytest.mark.parametrize("case", ["echoes", "cut-outs", "in wind", "adaptive"])
 def test_every_kernel_is_compiled(case: str) -> None:
     """To PTX, for a processor that is not there; operations are not joined, so that both machines round alike."""
@@ -183,6 +218,24 @@ def test_every_kernel_is_compiled(case: str) -> None:
     exact = re.search(r"(rcp|div)\.rn\.f64", made["walk_kernel"])
     assert (exact is None) == (case not in ("cut-outs", "in wind")), "where nothing is cut out, a walk asks no picture"
     assert ("probe_kernel" in made) == (case == "adaptive")
+
+
+def test_sensors_in_different_media_have_kernels_of_their_own() -> None:
+    pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
+    from tussock.trace.cuda.compiled import compile_ptx, device_function
+
+    world = World(flooded())
+    ready = prepare(world, grid_sensor(), Trajectory.standing(Pose()), 0, 0)
+    dry, wet = np.array([[0.0, 0.0, 1.5]]), np.array([[0.0, 0.3, 1.5]])
+    assert media_of(ready.scanning, np.stack([dry, wet]))[:, 0].tolist() == pytest.approx([1.0, 1.33])
+    assert len(media_of(ready.scanning, np.stack([wet, wet]))) == 0
+    made = []
+    for own in (False, True):
+        examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots, own_media=own)
+        kernels = bound(device_function, examples)
+        args = examples.arguments()["aim_kernel"]
+        made.append(compile_ptx("aim_kernel", args, partial(kernels.get, "aim_kernel"), without=f"own media {own}"))
+    assert ".entry aim_kernel(" in made[1] and made[0] != made[1]
 
 
 def test_rows_of_pulses_that_wander_are_compiled() -> None:

@@ -14,6 +14,9 @@ plane of a box's side is inside.
 Threads of a graphics processor go in step, 32 of them, and those at a node wait while others meet a triangle. So a ray
 takes four nodes at most before it looks whether it has come to a triangle or a placement: walking each down to its next
 leaf first takes the 32 nearly twice as many steps.
+
+At a plant that the wind bends the ray goes on downstairs piece by piece, each in the coordinates in which the plant is upright
+(`tussock.trace.cuda.bending`); a triangle with holes is asked whether it is there (`tussock.trace.cuda.cut_outs`).
 """
 
 from __future__ import annotations
