@@ -31,7 +31,7 @@ from tussock.scene.primitives import box
 from tussock.scene.scene import Scene
 from tussock.sensors.patterns.grid import GridPattern
 from tussock.sensors.sensor import Sensor
-from tussock.signal.media import AIR, Media
+from tussock.signal.media import Media
 from tussock.simulate import scan
 from tussock.trace.hit_tables import GLOSS, INDEX, LEAF, MIRROR, TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, load_ray, new_packet, set_hit
