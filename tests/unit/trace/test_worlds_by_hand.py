@@ -70,7 +70,9 @@ def test_what_is_laid_down_keeps_its_root_and_a_share_of_its_height(root: float)
 
 def test_plants_that_sway_are_laid_down_by_their_share() -> None:
     scene = Scene()
-    scene.add(box((0.2, 0.2, 2.0)), name="reed", label="grass", placements=Placements.of([[0.0, 0, 1.0], [0.0, 3, 1.0]]))
+    scene.add(
+        box((0.2, 0.2, 2.0)), name="reed", label="grass", placements=Placements.of([[0.0, 0, 1.0], [0.0, 3, 1.0]])
+    )
     stem = Stem(frequency_hz=1.1, mass_kg_m=0.01, drag_width_m=0.02, damping=0.15)
     scene.wind = Wind(speed_m_s=1.0, from_deg=250.0, gusts=0.1, seed=4, stems={"reed": stem})
     world = World(scene)
@@ -84,7 +86,9 @@ def test_plants_that_sway_are_laid_down_by_their_share() -> None:
 
 def test_tips_are_known_at_steps_of_at_most_20_ms_and_at_three() -> None:
     scene = Scene()
-    scene.add(box((0.2, 0.2, 2.0)), name="reed", label="grass", placements=Placements.of([[0.0, 0, 1.0], [0.0, 3, 1.0]]))
+    scene.add(
+        box((0.2, 0.2, 2.0)), name="reed", label="grass", placements=Placements.of([[0.0, 0, 1.0], [0.0, 3, 1.0]])
+    )
     scene.wind = Wind(speed_m_s=3.0)
     world = World(scene)
     for end, steps in ((4.0, 3), (4.03, 3), (4.039, 3), (4.05, 4), (4.09, 6), (4.19, 11)):
@@ -110,7 +114,9 @@ def test_one_copy_alone_is_all_there_is() -> None:
     world = World(yard())
     along = (-10.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     assert first(world.moving(0.0, 0.5), along) == [(1, 0, 9.9)]
-    for copy, x in enumerate((0.0, 2.0, 4.0)):  # only whether it is met is asked of it: its number is that of a first copy
+    for copy, x in enumerate(
+        (0.0, 2.0, 4.0)
+    ):  # only whether it is met is asked of it: its number is that of a first copy
         downwards = [(place, 0.0, 5.0, 0.0, 0.0, -1.0) for place in (0.0, 2.0, 4.0)]
         found = first(world.alone(1, copy, 0.0, 0.5), *downwards)
         assert [hit[0] for hit in found] == [1 if place == x else -1 for place in (0.0, 2.0, 4.0)]
@@ -148,7 +154,9 @@ def test_dust_is_trailed_from_where_a_thing_was_while_that_is_known() -> None:
     world = World(scene)
     places, known = world._trailed("mover")(np.array([0.5, 1.0, 1.25, 2.0, 2.5]), np.array([-1.0, 0.5, 0.25]))
     assert known.tolist() == [False, True, True, True, False]
-    np.testing.assert_allclose(places, [[0, 0, 0], [5, 0.5, 0.25], [5, 2.5, 0.25], [5, 8.5, 0.25], [0, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(
+        places, [[0, 0, 0], [5, 0.5, 0.25], [5, 2.5, 0.25], [5, 8.5, 0.25], [0, 0, 0]], atol=1e-6
+    )
     places, known = world._trailed("other")(np.array([0.0, 1.0]), np.array([2.0, 0.0, 0.0]))
     np.testing.assert_allclose(places, [[0, 2, 0], [0, 2.5, 0]], atol=1e-6)
     assert not world._trailed("mover")(np.array([9.0]), np.zeros(3))[1].any()

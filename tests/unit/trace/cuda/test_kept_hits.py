@@ -162,7 +162,9 @@ def test_what_a_walk_came_to_is_named_and_met() -> None:
             in_python(load_ray)(packet, 0, RAY, NOTHING)
             standing, moving = (trees, other._replace(triangles=trees.triangles))
             if moves:
-                known_now = known._replace(placed=known.placed._replace(standing=np.repeat(known.placed.standing[1:], 9, 0)))
+                known_now = known._replace(
+                    placed=known.placed._replace(standing=np.repeat(known.placed.standing[1:], 9, 0))
+                )
             else:
                 known_now = known
             in_python(take_hit)(standing, moving, known_now, packet, copy, triangle, moves)
