@@ -206,6 +206,24 @@ def test_shapes_respond_by_their_mean_and_by_their_spread(mean: float, sigma: fl
         assert len(np.unique(off)) > 30 and 0.5 < off.std() < 1.3 and abs(off.mean()) < 0.5
 
 
+def test_each_material_of_a_shape_responds_in_its_own_way() -> None:
+    """The left half of a hedge moves by 0.25 m, the right one by none; a wall beside it has no response at all."""
+    halves = [Material(name=side, reflectance=0.5, response=VegetationResponse(mean_m=mean, sigma_m=0.0))
+              for side, mean in (("left", 0.25), ("right", 0.0))]  # fmt: skip
+    corners = np.array([[4.0, -3, -3], [4, 0, -3], [4, 0, 3], [4, -3, 3], [4, 3, -3], [4, 3, 3]])
+    faces = np.array([[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]])
+    scene = Scene()
+    scene.add(box((0.5, 1, 1)), name="wall", position=(-4.25, 0, 0))
+    scene.add(Mesh.of(corners, faces, tuple(halves), [1, 1, 0, 0]), name="hedge", tags=["vegetation"])
+    azimuths = [*np.linspace(-15, 15, 16), 180.0]
+    pattern = GridPattern(azimuth_deg=azimuths, elevation_deg=[0.0], frame_hz=10.0)
+    frame = scan(scene, Sensor(name="one", pattern=pattern).with_(**{"receiver.model": "hits"}), seed=3, threads=1)
+    way = np.deg2rad(azimuths)[frame.pulse]
+    off = frame.range - 4 / np.abs(np.cos(way))
+    np.testing.assert_allclose(off, np.where((way > 0) & (way < 2), 0.25, 0), atol=1e-5)
+    assert len(frame) == 17
+
+
 def test_a_ray_goes_on_behind_what_it_met() -> None:
     """Half a millionth of its coordinates and its way further, a tenth of a millimetre at least."""
     ray = Ray(*map(f, (-1000, 2000, -3000, 0, 0, 1, 0.5, 90, 0.25)))
@@ -336,6 +354,7 @@ def test_media_around_a_sensor() -> None:
         (20.0, (1, 1, 1, 1)),
     ):
         assert tuple(map(float, media_around(around, np.array([0.1, 0.2, z])))) == pytest.approx(wanted), z
+    assert tuple(media_around(around, np.array([15.0, 15.0, 9.0]))) == (1, 1, 1, 1), "inside of the roof"
 
 
 def test_air_is_all_there_is_where_no_glass_is_denser() -> None:

@@ -86,6 +86,22 @@ def test_a_glossy_film_turns_what_fresnel_says_beside_the_mirror() -> None:
     assert steep.energy == pytest.approx(0.5 * 0.01), "a faint film is not followed"
 
 
+def test_the_angle_of_a_film_is_that_to_its_normal() -> None:
+    """Whichever way it looks: a ray along (0.6, 0.48, −0.64) at a normal that is 0.08 of its length along that."""
+    way, normal = np.array([0.6, 0.48, -0.64]), np.array([0.8, 0.3, 0.848])
+    cosine = abs(way @ normal) / np.linalg.norm(normal)
+    ray = Ray(*map(f, (0, 0, 0, *way, 0, 9, 0)))
+    for sign in (1, -1):
+        hit = slanting()[1]._replace(nx=f(sign * 0.8), ny=f(sign * 0.3), nz=f(sign * 0.848))
+        inside = math.sqrt(1 - (1 - cosine**2) / 1.33**2)
+        across, along = (
+            (cosine - 1.33 * inside) / (cosine + 1.33 * inside),
+            (1.33 * cosine - inside) / (1.33 * cosine + inside),
+        )
+        share = in_python(follow._turned)(optics(GLOSS=1.0), ray, hit)
+        assert share == pytest.approx((across**2 + along**2) / 2, rel=1e-3) and 0.2 < share < 0.95
+
+
 def test_far_from_zero_a_ray_leaves_out_more_of_its_way() -> None:
     """Steps of single precision: 5e-7 of the coordinates along the normal and of the way, over the cosine."""
     ray, hit = slanting()
@@ -188,21 +204,22 @@ def test_one_sub_ray_in_sixteen_goes_through_leaves_for_all() -> None:
 
 
 @pytest.mark.parametrize("along", [False, True])
+@pytest.mark.parametrize("special", [0, 1])
 @pytest.mark.parametrize(("column", "value", "bends"), [
     (MIRROR, 0.5, True), (TRANSMISSION, 0.5, True), (GLOSS, 0.5, True), (LEAF, 0.5, True), (LEAF, 0.5, False), (LEAF, 0.0, False),
 ])  # fmt: skip
 def test_a_packet_is_followed_where_a_ray_met_something_that_it_goes_on_from(
-    column: int, value: float, along: bool, bends: bool
+    column: int, value: float, along: bool, bends: bool, special: int
 ) -> None:
     """Leaves count for the sub-rays that go through them: number 16, which is in lane 4 of a packet that begins with 12."""
     rows = np.zeros((2, 10), f)
-    rows[1, column] = value
+    rows[special, column] = value
     asks = in_python(anything_goes_on)
     for lane in range(9):
         packet = new_packet()
-        packet.materials[:9] = 0
-        packet.materials[lane] = 1
-        for materials in (packet.materials, np.where(packet.materials == 1, 1, -1)):
+        packet.materials[:9] = 1 - special
+        packet.materials[lane] = special
+        for materials in (packet.materials.copy(), np.where(np.arange(LANES) == lane, special, -1)):
             packet.materials[:] = materials
             if along:
                 mine = column == LEAF and lane == 4
@@ -211,7 +228,7 @@ def test_a_packet_is_followed_where_a_ray_met_something_that_it_goes_on_from(
                 mine = column == LEAF
                 found = asks(beam([1.0] * 40, optics=rows, bends=bends), packet, Part(False, 0, 16, LANES), 9)
             assert bool(found) == (value > 0 and (mine or (bends and column != LEAF))), lane
-        packet.materials[:] = 1
+        packet.materials[:] = special
         assert not asks(beam([1.0] * 40, optics=rows, bends=bends), packet, Part(True, 3, 12, 9), 3), (
             "a pulse that is none"
         )

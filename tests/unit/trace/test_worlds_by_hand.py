@@ -56,9 +56,9 @@ def test_what_is_laid_down_keeps_its_root_and_a_share_of_its_height(root: float)
     assert [hit[0] for hit in upright] == [1, 1, 1, 1, -1] * 3
     world.lay_down(scene["posts"].id, np.array([1]), np.array([0.25]))
     laid = first(world.still, *rays)
-    assert [hit[0] for hit in laid] == [1, 1, 1, 1, -1] + [1, 1, -1, -1, -1] + [1, 1, 1, 1, -1]
+    assert [hit[0] for hit in laid] == [1, 1, 1, 1, -1, 1, 1, -1, -1, -1, 1, 1, 1, 1, -1]
     world.lay_down(scene["posts"].id, np.array([1, 2]), np.array([0.5, 0.25]))
-    assert [hit[0] for hit in first(world.still, *rays)] == [1, 1, 1, 1, -1] + [1, 1, 1, -1, -1] + [1, 1, -1, -1, -1]
+    assert [hit[0] for hit in first(world.still, *rays)] == [1, 1, 1, 1, -1, 1, 1, 1, -1, -1, 1, 1, -1, -1, -1]
     rows = world.still.tables.placed.standing
     np.testing.assert_allclose(rows[2:, 6:9], [[0, 0, 2], [0, 0, 1], [0, 0, 0.5]])
     np.testing.assert_allclose(rows[2:, 11], [3.0, 2.0, 1.5])
