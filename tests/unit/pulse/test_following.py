@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tussock.poses import Pose
 from tussock.pulse import follow
 from tussock.pulse.follow import (
     Travel,
@@ -26,13 +25,7 @@ from tussock.pulse.follow import (
 )
 from tussock.pulse.tables import Part
 from tussock.rebound import in_python
-from tussock.scene.material import Material
-from tussock.scene.primitives import box
-from tussock.scene.scene import Scene
-from tussock.sensors.patterns.grid import GridPattern
-from tussock.sensors.sensor import Sensor
 from tussock.signal.media import Media
-from tussock.simulate import scan
 from tussock.trace.hit_tables import GLOSS, INDEX, LEAF, MIRROR, TRANSMISSION
 from tussock.trace.packets import LANES, NOTHING, load_ray, new_packet, set_hit
 from tussock.trace.ray import SKIN, Hit, Ray
@@ -282,25 +275,3 @@ def test_where_a_ray_ends() -> None:
 
 def test_the_spot_on_a_leaf_is_a_disc_of_its_size() -> None:
     assert in_python(follow._spot_at)(beam([1.0, 1.0]), f(8.0)) == pytest.approx(8 * 0.02)
-
-
-def hall(bounces: int) -> tuple[Any, Sensor]:
-    """A mirror all over the wall 3 m ahead, and one 5 m behind the sensor of which 0.5 comes back."""
-    scene = Scene("hall")
-    scene.add(box((0.1, 40, 40), material=Material(name="mirror", reflectance=0.0, mirror=0.8)), position=(3.05, 0, 0))
-    scene.add(box((0.1, 40, 40), material=Material(name="wall", reflectance=0.5)), position=(-5.05, 0, 0))
-    pattern = GridPattern(azimuth_deg=[0.0] * 7, elevation_deg=[0.0], frame_hz=10.0)
-    changes = {
-        "beam.rays": 9, "beam.divergence_horizontal_mrad": 2.0, "beam.divergence_vertical_mrad": 2.0, "receiver.mode": "all",
-        "receiver.max_bounces": bounces, "receiver.max_range_m": 60.0,
-    }  # fmt: skip
-    return scan(scene, Sensor(name="one", pattern=pattern).with_(**changes), Pose.at(0, 0, 0)), changes
-
-
-def test_every_sub_ray_that_goes_on_is_counted_once() -> None:
-    """Nine sub-rays of seven pulses, more than a packet holds: 3 + 8 m, 0.8² · 0.5 of the light, once each."""
-    frame, _ = hall(1)
-    assert len(frame) == 7 and frame.pulse.tolist() == list(range(7))
-    np.testing.assert_allclose(frame.range, 11.0, atol=1e-3)
-    np.testing.assert_allclose(frame.intensity, 0.64 * 0.5, rtol=1e-3)
-    assert len(hall(0)[0]) == 0

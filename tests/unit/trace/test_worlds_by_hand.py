@@ -1,4 +1,7 @@
-"""What a world says of its things: laid down, alone, between two times, trailed by dust, mirrored, and what they are made of."""
+"""What a world says of its things: laid down, alone, between two times, trailed by dust, mirrored, and what they are made of.
+
+These are `tussock.trace.world`, `tussock.trace.material_numbers`, `tussock.trace.transforms` and `tussock.trace.cuda.trees`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import pytest
 from test_ties import _trace
 
 from tussock.air.weather import Weather
+from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.scene.forms import Forms
 from tussock.scene.material import Material
@@ -16,8 +20,10 @@ from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
+from tussock.trace.cuda.trees import WorldTrees
 from tussock.trace.packets import LANES, NOTHING, hit_at, load_ray, new_packet
 from tussock.trace.ray import Ray
+from tussock.trace.transforms import column_major, origin_of, time_steps
 from tussock.trace.world import SEEN_BY_ALL, Moving, World, _mask_bits
 
 POST = box((0.2, 0.2, 2.0))
@@ -208,3 +214,82 @@ def test_materials_are_numbered_in_their_order_and_have_their_colour() -> None:
     plain.add(box((1, 1, 1), material=grey), name="one")
     known = World(plain).still.tables
     assert (known.shines, known.bends, known.leaves) == (False, False, False)
+
+
+def test_the_zero_of_a_scene_is_in_the_middle_of_all_of_it() -> None:
+    """By whole metres, along axes that are more than 100 m off; what stands a thousand kilometres further off is elsewhere."""
+    scene = Scene()
+    scene.add(box((2, 2, 2)), name="one", position=(201, -299, 50))
+    scene.add(box((4, 2, 2)), name="other", position=(402, -101, 52))
+    assert origin_of(scene).tolist() == [302, -200, 0]
+    far = Scene()
+    far.add(box((2, 2, 2)), name="here")
+    far.add(box((2, 2, 2)), name="there", position=(0, 1_999_900, 0))
+    assert origin_of(far).tolist() == [0, 999_950, 0]
+    far.add(box((2, 2, 2)), name="yonder", position=(0, 2_000_200, 0))
+    with pytest.raises(
+        InputError, match=r"'(here|yonder)': must lie within 1e\+06 m of the middle of the scene, got '1000100 m'"
+    ):
+        origin_of(far)
+
+
+def test_time_steps_are_poses_of_the_path_and_as_many_as_it_bends() -> None:
+    """A straight way has two; each is the pose of its moment, times the placement, counted from the origin."""
+    scene = Scene()
+    places = Placements.of([[1.0, 0, 0], [0, 2.0, 0]], yaw=np.array([0.5, 1.0]), scale=np.array([1.0, 2.0]))
+    ways = {
+        "straight": Trajectory.through([0.0, 2.0], [Pose.at(0, 0, 0), Pose.at(4, 2, 0)]),
+        "turning": Trajectory.through([0.0, 2.0], [Pose.at(0, 0, 0), Pose.at(4, 2, 0, yaw=0.4)]),
+    }
+    for name, way in ways.items():
+        scene.add(box((1, 1, 1)), name=name, motion=way, placements=places)
+        steps = time_steps(scene[name], 0.5, 1.5, np.array([10.0, 0, 0]))
+        assert steps.shape[1:] == (2, 12) and (len(steps) == 2) == (name == "straight")
+        for row, time in zip(steps, np.linspace(0.5, 1.5, len(steps)), strict=True):
+            pose = way.matrices(np.array([time]))[0]
+            whole = pose[:, :3] @ places.matrices
+            whole[:, :, 3] += pose[:, 3] - [10, 0, 0]
+            np.testing.assert_allclose(row, column_major(whole), atol=1e-6)
+        between = np.linspace(0.5, 1.5, 400)
+        corner = np.array([0.5, 0.5, 0.5, 1.0])
+        exact = np.array([way.matrices(np.array([t]))[0] @ np.append(places.matrices[1] @ corner, 1) for t in between])
+        at = (between - 0.5) * (len(steps) - 1)
+        low = np.minimum(at.astype(int), len(steps) - 2)
+        mixed = steps[low, 1] * (1 - (at - low))[:, None] + steps[low + 1, 1] * (at - low)[:, None]
+        found = (mixed.reshape(-1, 4, 3) * corner[None, :, None]).sum(1) + np.array([10, 0, 0])
+        assert np.abs(found - exact).max() < 2e-4
+
+
+def test_rows_of_what_moves_follow_each_other() -> None:
+    """Of a graphics processor's trees: first row, steps and copies of each; what stands has the inverse of its turn and its place."""
+    scene = Scene()
+    turning = Trajectory.through([0.0, 2.0], [Pose.at(0, 0, 0), Pose.at(4, 2, 0, yaw=2.0)])
+    straight = Trajectory.through([0.0, 2.0], [Pose.at(0, 9, 0), Pose.at(4, 12, 0)])
+    copies = Placements.of([[1.0, 0, 0], [0, 2.0, 0], [3.0, 3, 3]])
+    scene.add(
+        box((1, 1, 1)),
+        name="stands",
+        placements=Placements.of([[20.0, 0, 0], [30.0, 1, 2]], yaw=np.array([0.3, 0.7]), scale=2.0),
+    )
+    for name, way in (("one", turning), ("two", straight), ("three", turning)):
+        scene.add(box((1, 1, 1)), name=name, motion=way, placements=copies)
+    world = World(scene)
+    trees, known = WorldTrees(world), world.moving(0.0, 2.0).tables.placed
+    moving = trees.moving(0.0, 2.0)
+    assert moving is not None
+    np.testing.assert_array_equal(moving.moving, known.moving)
+    for row in moving.placement_ids:
+        geometry, copy = int(row[13]), int(row[14])
+        assert row[0] == known.first[geometry] + copy and row[1] == known.steps[geometry] and row[2] == 3
+        assert np.int32(row[15]).view(np.uint32) == SEEN_BY_ALL
+    assert sorted((int(row[13]), int(row[14])) for row in moving.placement_ids) == [
+        (g, c) for g in (1, 2, 3) for c in range(3)
+    ]
+    for row, ids in zip(trees.standing.placements, trees.standing.placement_ids, strict=True):
+        matrix = scene["stands"].placements.matrices[ids[14]]
+        np.testing.assert_allclose(row[:9].reshape(3, 3), np.linalg.inv(matrix[:, :3]), atol=1e-6)
+        np.testing.assert_allclose(row[9:12], matrix[:, 3])
+    assert trees.moving(0.0, 2.0) is not None
+    plain = Scene()
+    plain.add(box((1, 1, 1)))
+    assert WorldTrees(World(plain)).moving(0.0, 1.0) is None
