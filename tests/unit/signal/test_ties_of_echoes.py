@@ -102,6 +102,42 @@ def test_a_peak_and_a_dip_between_two_nodes_are_seen_by_the_polynomial(weak: flo
     assert found
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_where_the_slope_is_least_is_found_and_not_guessed(mirrored: bool) -> None:
+    """Where the curvature is 0 between two nodes is not where a straight line between both would have it: two steps find it.
+
+    Of polynomials whose slope has one sign there and the other one at the guess, up to 0.15 beside it, the peak is that of the
+    polynomial, or none.
+    """
+    rng, peaks, none = np.random.default_rng(1), 0, 0
+    while peaks + none < 60:
+        s0, s1 = -rng.uniform(0.01, 1, 2)
+        c0, c1 = rng.uniform(0.05, 3), -rng.uniform(0.05, 3)
+        v0 = rng.uniform(1, 2)
+        values = [v0, s0, c0, v0 + rng.uniform(-0.3, 0.1), s1, c1]
+        if mirrored:
+            values = [values[3], -s1, c1, v0, -s0, c0]
+        slope = quintic(values, 0.5).deriv()
+        bend = slope.deriv()
+        turns = [float(r.real) for r in bend.roots() if abs(r.imag) < 1e-9 and 0 < r.real < 1]
+        guess = values[2] / (values[2] - values[5])
+        if len(turns) != 1 or not 0.03 < abs(turns[0] - guess) < 0.15 or abs(slope(turns[0])) < 3e-3:
+            continue
+        if (slope(turns[0]) > 0) == (slope(guess) > 0):
+            continue
+        tops = [float(r.real) for r in slope.roots() if abs(r.imag) < 1e-9 and 0 < r.real < 1 and bend(r.real) < 0]
+        t, height = between(values, 0.5, False)
+        if tops:
+            peaks += 1
+            assert t == pytest.approx(tops[0], abs=2e-3) and height == pytest.approx(
+                quintic(values, 0.5)(tops[0]), rel=1e-4
+            )
+        else:
+            none += 1
+            assert (t, height) == (-1.0, 0.0)
+    assert peaks > 5
+
+
 def strongest_row(paths: list[float], energies: list[float], path: float) -> int:
     hits: Any = PulseHits(np.array(paths, f), np.array(energies, f), np.arange(10, 10 + len(paths)), None, None)
     return int(in_python(echoes._strongest)(hits, 0, len(paths), f(path), f(0.5)))

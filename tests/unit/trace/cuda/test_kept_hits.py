@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tussock.poses import Pose, Trajectory
 from tussock.rebound import in_python
+from tussock.scene.mesh import Mesh
 from tussock.scene.placements import Placements
 from tussock.scene.primitives import plane
 from tussock.scene.scene import Scene
@@ -177,3 +179,26 @@ def test_what_a_walk_came_to_is_named_and_met() -> None:
     in_python(load_ray)(packet, 0, RAY, NOTHING)
     in_python(take_hit)(trees, trees, known, packet, -1, 0, 0)
     assert not in_python(is_hit)(packet, 0) and in_python(ray_at)(packet, 0) == RAY
+
+
+def test_the_first_triangle_of_what_moves_is_met_where_it_is() -> None:
+    """A leaf of one triangle that passes 2 m above a floor: met while it is there, by its own transform."""
+    scene = Scene()
+    scene.add(plane((99, 99)), name="floor", position=(0, 0, -2))
+    leaf = Mesh(np.array([[-1, -1, 0], [1, -1, 0], [0, 2, 0]], np.float32), np.array([[0, 1, 2]], np.uint32))
+    scene.add(leaf, name="leaf", motion=Trajectory.through([0.0, 1.0], [Pose.at(4, 0, 0), Pose.at(0, 0, 0.5)]))
+    world = World(scene)
+    trees, moving = WorldTrees(world), world.moving(0.0, 1.0)
+    ways = SimpleNamespace(standing=trees.standing, moving=trees.moving(0.0, 1.0), moves=True)
+    around = SimpleNamespace(standing=ways, tables=moving.tables)
+    for time, distance, geometry in ((0.0, 5.0, 0), (1.0, 2.5, 1)):
+        packet = new_packet()
+        ray = Ray(*map(f, (0.0, 0.0, 3.0, 0, 0, -1, 0, 60, time)))
+        in_python(load_ray)(packet, 0, ray, NOTHING)
+        in_python(packets.trace_surfaces)(around, packet)
+        hit = in_python(hit_at)(packet, 0)
+        assert hit.distance == pytest.approx(distance) and hit.geometry == geometry
+        assert abs(hit.nz) == pytest.approx(6 if geometry else 99 * 99) and hit.material >= 0
+        in_python(load_ray)(packet, 0, ray, NOTHING)
+        in_python(packets.stop_light)(around, packet)
+        assert in_python(was_stopped)(packet, 0)
