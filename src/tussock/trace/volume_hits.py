@@ -46,7 +46,7 @@ class Gaussians(NamedTuple):
     """shape (n, s)"""
     closure: NDArray[np.uint16]
     edges2: NDArray[np.float32]
-    """squared outer distances of the shells of each model, shape (k, s); a shell that a model has not is NaN"""
+    """squared outer distances of the shells of each model, shape (k, s); a shell that a model has not ends where its last one does"""
     intensity: NDArray[np.float32]
     held: NDArray[np.float32]
     """[m²] range noise that is already in a volume"""
@@ -59,10 +59,11 @@ def gaussians_of(models: Sequence[Volumes]) -> Gaussians:
     """The tables of some models; a single one whose volumes stand in their grid's order is not copied."""
     grids, columns = [], []
     most = max(len(model.edges) for model in models)
-    edges2 = np.full((len(models), most), np.nan, np.float32)
+    edges2 = np.empty((len(models), most), np.float32)
     for k, model in enumerate(models):
         grid, order = cells_of(model)
         rows = slice(None) if order is None else order
+        edges2[k] = model.edges[-1] ** 2
         edges2[k, : len(model.edges)] = model.edges**2
         shells = model.shells
         if shells.shape[1] < most:
@@ -102,8 +103,8 @@ def closest(gaussians: Gaussians, i: Whole, ray: Ray) -> tuple[Real, Real, Real]
 @inline_kernel
 def shell_of(edges2: Array, model: Whole, distance2: Real) -> Whole:
     """Number of the shell at a squared distance, −1 outside all."""
-    # Edges rise, and those that a model has not are NaN at the end: counting is the same as stopping at the first, and the
-    # processor need not guess where that is.
+    # Edges rise, and those that a model has not are as far out as its last: counting those that are passed is the same as
+    # stopping at the first that is not, and the processor need not guess where that is.
     shells, inner = edges2.shape[1], int64(0)
     for s in range(shells):
         inner += int64(not distance2 < edges2[model, s])

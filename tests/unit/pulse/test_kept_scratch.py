@@ -8,9 +8,12 @@ from test_kept_frames import CASES
 from test_kept_frames import sensor as made_sensor
 
 import tussock
+from tussock.poses import Pose, Trajectory
 from tussock.pulse import kept_scratch
 from tussock.pulse.tables import Hits, Scratch
-from tussock.simulate import scan
+from tussock.scene.material import Material
+from tussock.scene.response import VegetationResponse
+from tussock.simulate import prepare, scan
 from tussock.trace.packets import Packet
 from tussock.trace.world import World
 
@@ -70,3 +73,20 @@ def test_memory_is_kept_for_as_much_and_no_more(monkeypatch: pytest.MonkeyPatch)
     assert len(kept_scratch._shelves) == 8
     assert len(on_shelves()) == 8
     assert not any(scratch is kept for scratch in on_shelves())
+
+
+def test_what_needs_more_memory_has_a_shelf_of_its_own() -> None:
+    """One thing of one material, in still air: a scan that hears what responds, or that light goes on in, needs more rows."""
+    leaf = Material(name="leaf", reflectance=0.4)
+    shelves = []
+    for shape, changes, tags in (
+        (leaf, {}, ()), (leaf, {}, ("vegetation",)), (leaf.changed(mirror=0.5), {}, ()), (leaf, {"beam.rays": 7}, ()),
+        (leaf, {"receiver.mode": "strongest+last"}, ()), (leaf, {"receiver.mode": "strongest+last"}, ("vegetation",)),
+    ):  # fmt: skip
+        scene = tussock.Scene("bush")
+        response = VegetationResponse(sigma_m=1.0) if tags else None
+        scene.add(tussock.box((1, 1, 2), material=shape), name="bush", tags=tags, response=response, position=(4, 0, 0))
+        world = World(scene)
+        shot = prepare(world, made_sensor(lasers=1, steps=4, **changes), Trajectory.standing(Pose.at()), 3, 0)
+        shelves.append((kept_scratch.shelf_for(shot.scanning, shot.slots), world))
+    assert len({id(shelf) for shelf, _ in shelves}) == 6

@@ -83,3 +83,12 @@ def test_of_two_measured_alike_the_one_behind_is_the_last() -> None:
     assert kernel(alike, "last") == [(2, "last")]
     assert kernel(alike[1:], "first") == [(0, "first")]
     assert kernel([(10.0, 2.0), (20.0, 2.0)], "strongest") == [(0, "strongest")]
+
+
+def test_the_second_strongest_may_be_the_first_that_was_heard() -> None:
+    """Noise of ranges may make the later echo the nearer one: it is the first and the strongest, and the other stands beside it."""
+    turned = [(12.0, 1.0), (10.0, 5.0)]
+    assert kernel(turned, "first+strongest") == [(1, "first"), (0, "second")]
+    assert kernel(turned, "first+last") == [(1, "first"), (0, "last")]
+    assert kernel([(10.0, 1.0), (12.0, 5.0)], "strongest+last") == [(1, "strongest"), (0, "second")]
+    assert kernel([(10.0, 1.0), (12.0, 5.0)], "second") == [(0, "second")]

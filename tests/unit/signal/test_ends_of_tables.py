@@ -68,6 +68,7 @@ def test_steps_of_ranges() -> None:
         (0.0049, 0.01, 0.0),
         (5.0, -1.0, 5.0),
         (9e6, 1.0, 9e6),
+        (5e9, 1.0, 5e9),
     ):
         assert float(quantised(f(value), f(step))) == pytest.approx(wanted, rel=1e-6)
 

@@ -65,3 +65,22 @@ def test_a_triangle_seen_from_its_side_is_thin(height: float, thin: bool) -> Non
     ray = Ray(0.0, 0.5 * height, -2.0, 0.0, 0.0, 1.0, 0.0, 100.0, 0.0)
     at = Corners(-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 4.0 * height, 3.0)
     assert is_thin(ray, at, 0, band_of(ray, at, 0.0)) == thin
+
+
+@pytest.mark.parametrize("edge", [0, 1, 2])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_every_edge_has_a_band_of_the_same_width(edge: int, turn: int) -> None:
+    """A slim triangle whose edges are 1, 3 and 3.2 m long, seen slanting, from either side: half a band inside is near, two are not."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.2], [0.7, 3.0, -0.4]])[::turn]
+    at, middle = Corners(*corners.ravel()), corners.mean(0)
+    p, q = corners[edge], corners[(edge + 1) % 3]
+    way = np.array([0.1, -0.2, -0.9]) / np.linalg.norm([0.1, -0.2, -0.9])
+    aside = np.cross(way, q - p) / np.linalg.norm(np.cross(way, q - p))
+    aside *= np.sign(aside @ (middle - p))
+    for share in (0.3, 0.6):
+        place = p + share * (q - p)
+        for bands, near in ((0.5, True), (2.0, False), (-0.5, True), (-50.0, True)):
+            start = place - 4.0 * way
+            band = band_of(Ray(*start, *way, 0.0, 9.0, 0.0), at, 0.0)
+            ray = Ray(*(start + bands * band * aside), *way, 0.0, 9.0, 0.0)
+            assert bool(nears_edge(ray, at, 0.0)) == near, (share, bands)

@@ -15,7 +15,19 @@ from tussock.scene.scene import Scene
 from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
 from tussock.trace.triangles import Corners
-from tussock.trace.wind.sway import KNOWN, Swaying, Tip, bent, fill_tips, straight, sway_rates, swayed, tip_at
+from tussock.trace.wind.in_wind import in_wind
+from tussock.trace.wind.sway import (
+    KNOWN,
+    MOST_GUST,
+    Swaying,
+    Tip,
+    bent,
+    fill_tips,
+    straight,
+    sway_rates,
+    swayed,
+    tip_at,
+)
 from tussock.trace.world import World
 
 SPAN = (40.0, 40.1)
@@ -156,3 +168,34 @@ def test_points_move_as_fast_as_their_places_change(world: World, sway: Swaying)
     sway_rates(sway, world.moving(*SPAN).tables.placed, np.array(rows), np.array(points), np.array(towards), out)
     np.testing.assert_allclose(out, rates, rtol=2e-3, atol=2e-4)
     assert np.abs(out).max() > 0.3
+
+
+def test_the_box_of_a_copy_is_that_of_all_that_its_tip_can_do() -> None:
+    """Gusts of 2.5 standard deviations and the sway that goes with them, both ways; no further than 0.6 of the height."""
+    scene = Scene("posts")
+    scene.add(box((0.2, 0.2, 0.1)), name="stone", position=(20.0, 0.0, 0.0))
+    places = Placements.of([[0.0, 0, 0], [3.0, 1, 0]], yaw=np.array([0.0, 2.0]), scale=np.array([1.0, 1.5]))
+    scene.add(box((0.3, 0.2, 2.0)), name="post", label="grass", placements=places)
+    stem = Stem(frequency_hz=1.1, mass_kg_m=0.01, drag_width_m=0.02, damping=0.15)
+    scene.wind = Wind(speed_m_s=4.0, from_deg=270.0, gusts=0.3, seed=4, stems={"post": stem})
+    (found,) = in_wind(scene.wind, list(scene.objects), np.zeros(3))
+    shape, plants, bounds = found.copies.shape, found.copies.plants.astype(float), found.copies.bounds
+    assert scene.wind.towards == pytest.approx((1.0, 0.0), abs=1e-9)
+    for k, (size, yaw) in enumerate(((1.0, 0.0), (1.5, 2.0))):
+        lean, own, across, tall = (float(plants[k, column]) for column in (2, 4, 5, 13))
+        most = shape[MOST_GUST]
+        reach = np.array([min(lean * (1 - most) - 2 * own, 0.0), lean * (1 + most) + 2 * own])
+        along = reach / np.sqrt(1 + (reach / (0.6 * tall)) ** 2)
+        over = min(across, 0.6 * tall)
+        # In the shape's coordinates the wind goes along (cos yaw, −sin yaw) / size.
+        ways = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]) / size
+        low, high = np.array([-0.15, -0.1, -1.0]), np.array([0.15, 0.1, 1.0])
+        for a in range(2):
+            ends = along * ways[0, a]
+            low[a] += ends.min() - over * abs(ways[1, a])
+            high[a] += ends.max() + over * abs(ways[1, a])
+        turn = places.matrices[k, :, :3]
+        middle, half = turn @ ((low + high) / 2) + places.matrices[k, :, 3], np.abs(turn) @ ((high - low) / 2)
+        np.testing.assert_allclose(bounds[k, :3], middle - half, atol=5e-4)
+        np.testing.assert_allclose(bounds[k, 4:7], middle + half, atol=5e-4)
+        assert lean > 0.01 and own > 0
