@@ -173,7 +173,7 @@ def test_models_by_their_byte(byte: int, name: str) -> None:
     if name == "vlp-16":
         assert recognise_bytes(Path("a"), other) is MODELS[name]
     else:
-        with pytest.raises(InputError, match=f"a: must be of one sensor, got '.*vlp-16.*'; separate them first"):
+        with pytest.raises(InputError, match=r"a: must be of one sensor, got '.*vlp-16.*'; separate them first"):
             recognise_bytes(Path("a"), other)
 
 
