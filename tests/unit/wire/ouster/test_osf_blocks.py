@@ -133,7 +133,9 @@ def test_what_is_read_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         )  # fmt: skip
 
     class Source(list):  # type: ignore[type-arg]
-        sensor_info = [SimpleNamespace(to_json_string=lambda u=u: json.dumps(metadata(u))) for u in units]
+        def __init__(self, sets: list[list[Any]]) -> None:
+            super().__init__(sets)
+            self.sensor_info = [SimpleNamespace(to_json_string=lambda u=u: json.dumps(metadata(u))) for u in units]
 
     sets = Source([[frame(1), None], [None, frame(2)], [frame(3), frame(4)]])
     monkeypatch.setattr(osf, "_load", lambda part: SimpleNamespace(OsfFrameSetSource=lambda path: sets))
