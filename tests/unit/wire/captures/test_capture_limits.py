@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import struct
+import threading
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -409,3 +411,15 @@ def test_senders_are_told_apart_the_largest_first(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must all have one size"):
         read(tmp_path, pcap(records_of([*sents, replace(sents[0], payload=b"ab")]))).payloads()
     assert set(LINK_TYPES.values()) <= {0, 1, 101, 108, 113, 276}
+
+
+def test_a_capture_that_comes_through_a_pipe(tmp_path: Path) -> None:
+    """As of a recorder that is still running, or one that is unpacked on the way."""
+    pipe, data = tmp_path / "pipe", pcap([Record(ip4(UDP), 5)], "raw", nano=True)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    try:
+        assert read_datagrams(pipe).payload(0) == b"abc"
+    finally:
+        writer.join()
