@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -91,3 +92,11 @@ def test_a_port_that_is_taken_is_one_line() -> None:
         taken = Endpoint("127.0.0.1", server.port, address=("127.0.0.1", server.port))
         with pytest.raises(OutputError, match=f"127.0.0.1:{server.port}: cannot be listened at"):
             OusterServer(UNIT, taken, destination="127.0.0.1")
+
+
+def test_a_request_that_says_nothing_of_its_length_has_no_body(base: str) -> None:
+    """It is answered, not waited for."""
+    port = int(base.split(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
+        asking.sendall(b"POST /api/v1/sensor/config HTTP/1.0\r\n\r\n")
+        assert asking.recv(99).split()[1] == b"400"
