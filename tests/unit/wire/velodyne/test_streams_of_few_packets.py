@@ -331,3 +331,15 @@ def test_lasers_in_the_order_of_firing() -> None:
     assert lasers.level[0] == pytest.approx(np.cos(rise)) and lasers.rise[0] == pytest.approx(np.sin(rise))
     assert lasers.above[0] == pytest.approx(np.array(sensor.pattern.axis_height_m)[order]) and not lasers.back.any()
     assert lasers.ring[0].tolist() == np.argsort(np.argsort(rise, kind="stable"), kind="stable").tolist()
+
+
+def test_a_packet_of_one_cycle_alone_turns_ten_times_a_second() -> None:
+    """Nothing tells how fast: as most do. Of a VLS-128 in dual mode, whose packets hold one cycle each."""
+    flags = [b"\xff\xee", b"\xff\xdd", b"\xff\xcc", b"\xff\xbb"]
+    blocks = b"".join(flag + struct.pack("<H", 4321) + bytes(96) for flag in flags for _ in range(2)) + bytes(400)
+    found, notes = stream([blocks + struct.pack("<I", 77) + b"\x39\xa1"])
+    head, _, turns, rate = heads(found)
+    assert notes == [] and (found.mode, found.model.name) == ("dual", "vls-128")
+    assert rate.tolist() == [pytest.approx(0.36, abs=1e-9)] and turns.tolist() == [[0]]
+    assert head.ravel() == pytest.approx([4321.0])
+    assert found.stamps.tolist() == [77]

@@ -193,6 +193,11 @@ def test_what_the_status_tells_from_any_packet_on(name: str, mode: str) -> None:
     assert told.calibration.vertical_offset == pytest.approx(wanted.vertical_offset, abs=0.00051)
     assert told.calibration.horizontal_offset == pytest.approx(wanted.horizontal_offset, abs=0.00051)
     assert not told.calibration.distance.any() and not told.calibration.height.any()
+    # Packets may be numbered from anywhere on.
+    for first in (3, 11, 2**40 + 5):
+        again = told_calibration(factory, numbers - numbers[0] + first)
+        assert again is not None and (again.model, again.mode) == (name, mode)
+        assert again.calibration.elevation.tolist() == told.calibration.elevation.tolist()
     # A byte that was lost, one that is wrong, a laser out of its place, letters that are others'.
     assert told_calibration(factory[:4100], numbers[:4100]) is None
     rows = np.flatnonzero(factory[:, 0] == ord("5"))
