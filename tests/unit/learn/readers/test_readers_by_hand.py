@@ -117,6 +117,7 @@ def test_intensities_of_any_scale() -> None:
     assert _relative(np.array([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]
     assert _relative(np.array([0.0, 0.51, 1.02])).tolist() == pytest.approx([0, 0.002, 0.004])
     assert _relative(np.array([51, 255, -4])).tolist() == pytest.approx([0.2, 1.0, 0.0])
+    assert _relative(np.array([256.0])).tolist() == pytest.approx([256 / 65535])
     assert _relative(np.array([256, 65535, 13107])).tolist() == pytest.approx([256 / 65535, 1.0, 0.2])
     assert _relative(np.array([NAN, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5] and not len(_relative(np.zeros(0)))
 

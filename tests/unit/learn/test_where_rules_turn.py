@@ -1,0 +1,143 @@
+"""Rules of learning at the very number where they turn: bins, fewest returns, sizes handed to others."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tussock.errors import InputError
+from tussock.learn import surface
+from tussock.learn.dead_lasers import silent_rings
+from tussock.learn.halves import moved
+from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.partition.between_lines import LIFT, line_spacing
+from tussock.learn.partition.filling import Surroundings, fill
+from tussock.learn.partition.voxel_sums import Summing
+from tussock.learn.scoring.field_scores import NEAR, field_scores
+from tussock.learn.scoring.scores import bhattacharyya
+from tussock.learn.surface import surface_mesh
+from tussock.poses import Pose, Trajectory
+
+
+def scan(ranges: list[float], azimuths: list[float]) -> MeasuredPulses:
+    angle = np.array(azimuths)
+    way = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], 1)
+    return MeasuredPulses.of(np.zeros(3), way, ranges, azimuths=angle, reach=50.0)
+
+
+def test_a_bin_as_wide_as_a_turn_holds_all_directions() -> None:
+    one, two = scan([1.0, 1.0], [0.1, 3.0]), scan([1.0, 1.0], [5.0, 6.0])
+    for width in (2 * math.pi, 5.0, 9.0):
+        assert bhattacharyya(one, two, angle_bin=width) == 0.0
+    assert bhattacharyya(one, two, angle_bin=math.pi) > 0.1
+
+
+def test_bins_have_22_bits_of_angle_and_25_of_range() -> None:
+    """A number more would be taken for another laser."""
+    one, there = scan([1.0], [3.0]), scan([1.0], [0.0])
+    for number in (2**22 - 1, 2**22):
+        width = 3.0 / number
+        if number < 2**22:
+            assert bhattacharyya(one, one, angle_bin=width) == 0.0
+        else:
+            with pytest.raises(InputError, match="too fine"):
+                bhattacharyya(one, one, angle_bin=width)
+    assert bhattacharyya(there, there, range_bin=1.0 / (2**25 - 2)) == 0.0
+    with pytest.raises(InputError, match="too fine"):
+        bhattacharyya(there, there, range_bin=1.0 / (2**25 - 1))
+
+
+def test_points_are_the_same_nearer_than_five_centimetres() -> None:
+    for apart, same in ((NEAR * 0.999, 1.0), (NEAR, 0.0), (NEAR * 1.001, 0.0)):
+        one = MeasuredPulses.of(np.zeros(3), [[1.0, 0, 0]], [apart], reach=9.0)
+        two = MeasuredPulses.of(np.zeros(3), [[1.0, 0, 0]], [0.0], reach=9.0)
+        assert field_scores(one, two).f_score == same and NEAR == 0.05
+
+
+def test_one_pulse_with_a_return_shows_that_a_laser_is_alive() -> None:
+    """A hundred pulses are a verdict, and half of the neighbours' must have returned, and more."""
+    for fired, returned, dead in (
+        ([1, 100, 1], [1, 0, 1], [1]), ([1, 99, 1], [1, 0, 1], []), ([2, 100, 1], [1, 0, 1], []), ([3, 100, 1], [2, 0, 1], [1]),
+        ([1, 100, 0], [1, 0, 0], []), ([1, 100, 1], [1, 1, 1], []), ([100, 1, 1], [0, 1, 1], []), ([1, 1, 100], [1, 1, 0], []),
+    ):  # fmt: skip
+        assert silent_rings(np.array(fired), np.array(returned)).tolist() == dead
+
+
+@pytest.mark.parametrize(("returns", "fills"), [(3, True), (2, False)])
+def test_three_returns_say_something_of_what_is_between_them(returns: int, fills: bool) -> None:
+    points = np.array([[0.15, 0.15, 0.15], [0.45, 0.45, 0.15], [0.75, 0.05, 0.15]])[:returns]
+    start = np.array([0.0, 0.0, -5.0])
+    pulses = MeasuredPulses.of(start, points - start, np.linalg.norm(points - start, axis=1), reach=20.0)
+    summing = Summing(0.2, 1)
+    summing.add(pulses, pulses.hit)
+    inner = summing.total()
+    outer, group = inner.coarser(4)
+    assert len(outer) == 1 and len(inner) == returns
+    for seen in (Surroundings.none(outer), Surroundings.of(outer)):
+        assert (len(fill(inner, outer, group, np.array([True]), seen).source) > 0) is fills
+        assert len(fill(inner, outer, group, np.array([False]), seen).source) == 0
+
+
+def test_what_meshlab_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells along the longest side, eight at least; twice the kernel by the spacing 2√(d²₁₆/16) of the thinned points."""
+    asked: dict[str, Any] = {}
+
+    def cloud() -> Any:
+        corners = np.array([[-0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
+        made = SimpleNamespace(vertex_matrix=lambda: corners, face_matrix=lambda: np.array([[0, 1, 2]]))
+        return SimpleNamespace(
+            add_mesh=lambda mesh: asked.update(mesh), current_mesh=lambda: made,
+            generate_marching_cubes_rimls=lambda **how: asked.update(how),
+        )  # fmt: skip
+
+    monkeypatch.setattr(surface, "_meshlab", lambda: SimpleNamespace(MeshSet=cloud, Mesh=lambda **of: of))
+    radii: list[float] = []
+    plain = surface._normals
+    monkeypatch.setattr(surface, "_normals", lambda *given: radii.append(given[2]) or plain(*given))
+    x, z = (a.ravel() for a in np.meshgrid(np.arange(41) * 0.1, np.arange(11) * 0.1))
+    points = np.stack([x - 2.0, np.full(len(x), 6.0), z], 1)
+    start = np.array([0.0, 0.0, 0.5])
+    pulses = MeasuredPulses.of(start, points - start, np.linalg.norm(points - start, axis=1), reach=20.0)
+    surface_mesh(pulses, cell=0.02, kernel=0.04)
+    # The grid is wider than a kernel, so nothing is thinned: of its inner points the sixteenth neighbour is √5 steps away.
+    assert asked["filterscale"] == pytest.approx(2 * 0.04 / (2 * math.sqrt(5) * 0.1 / 4), rel=1e-3)
+    assert asked["resolution"] == 200 and asked["maxprojectioniters"] == 1 and radii == [pytest.approx(0.1)]
+    assert len(asked["vertex_matrix"]) == 451 and np.abs(asked["vertex_matrix"].mean(0)).max() < 1e-6
+    towards = asked["vertex_matrix"][:, 1] < 9.0
+    assert towards.all() and np.linalg.norm(asked["v_normals_matrix"], axis=1) == pytest.approx(np.ones(451))
+    with suppress(InputError):  # of so few points none is near the triangle
+        surface_mesh(pulses, cell=0.9, kernel=0.04)
+    assert asked["resolution"] == 8
+    surface_mesh(pulses, cell=0.0299, kernel=0.04)
+    assert asked["resolution"] == math.ceil(4.0 / 0.0299)
+
+
+def test_directions_that_are_a_little_longer_than_one_have_a_height() -> None:
+    """Unit vectors are so to a thousandth: straight up is not beyond."""
+    spacing = line_spacing(np.array([10, 10]), np.array([round(10.005 * LIFT), 0]))
+    assert spacing == pytest.approx([math.pi / 2, math.pi / 2])
+    assert line_spacing(np.array([1, 1]), np.array([0, -round(1.0005 * LIFT)])) == pytest.approx([math.pi / 2] * 2)
+
+
+@pytest.mark.parametrize("begin", [-40.0, 0.0, 1e6])
+def test_pulses_are_placed_by_any_clock(begin: float) -> None:
+    """Also before its zero."""
+    path = Trajectory.through([begin, begin + 1.0], [Pose.at(0, 0, 0), Pose.at(8, 0, 0, yaw=0.5)])
+    times = begin + np.array([0.25, 0.0, 1.0, 0.5])
+    pulses = MeasuredPulses.of(np.zeros(3), np.tile([1.0, 0, 0], (4, 1)), np.ones(4))
+    placed = pulses.placed(path, times)
+    assert placed.origins[:, 0] == pytest.approx([2.0, 0.0, 8.0, 4.0], abs=1e-6)
+    assert np.arctan2(placed.directions[:, 1], placed.directions[:, 0]) == pytest.approx(
+        [0.125, 0.0, 0.5, 0.25], abs=1e-6
+    )
+
+
+def test_a_sensor_that_stands_far_from_zero_has_not_moved() -> None:
+    pulses = MeasuredPulses.of([100.0, 3.0, 7.0], [[1.0, 0, 0]] * 3, [1.0] * 3)
+    assert not moved(pulses) and moved(replace(pulses, origins=pulses.origins + np.diag([0.0, 2.0, 0.0])))
