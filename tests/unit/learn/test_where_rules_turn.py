@@ -19,10 +19,14 @@ from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.between_lines import LIFT, line_spacing
 from tussock.learn.partition.filling import Surroundings, fill
 from tussock.learn.partition.voxel_sums import Summing
+from tussock.learn.range_noise import RangeNoise, constant_noise, noise_of
 from tussock.learn.scoring.field_scores import NEAR, field_scores
 from tussock.learn.scoring.scores import bhattacharyya
-from tussock.learn.surface import surface_mesh
+from tussock.learn.surface import scan_surface, surface_mesh
+from tussock.listening import sensitivity_of, spread_of
 from tussock.poses import Pose, Trajectory
+from tussock.scene.primitives import box
+from tussock.sensors.catalogue import load_sensor
 
 
 def scan(ranges: list[float], azimuths: list[float]) -> MeasuredPulses:
@@ -141,3 +145,29 @@ def test_pulses_are_placed_by_any_clock(begin: float) -> None:
 def test_a_sensor_that_stands_far_from_zero_has_not_moved() -> None:
     pulses = MeasuredPulses.of([100.0, 3.0, 7.0], [[1.0, 0, 0]] * 3, [1.0] * 3)
     assert not moved(pulses) and moved(replace(pulses, origins=pulses.origins + np.diag([0.0, 2.0, 0.0])))
+
+
+def test_pulses_are_fired_at_a_mesh_one_ray_each() -> None:
+    """The near side of a box a metre wide; noise of five millimetres, by chance that is the same every time; nothing behind the sensor."""
+    way = np.array([[1.0, 0, 0]] * 400 + [[0, 1.0, 0]])
+    like = MeasuredPulses.of([-5.0, 0.01, 0.02], way, np.full(401, 9.0), reach=20.0, intensity=np.full(401, 0.9))
+    bare = scan_surface(box((1, 9, 9)), like, sigma=0.0)
+    assert bare.ranges[:400] == pytest.approx(4.5, abs=1e-5) and np.isnan(bare.ranges[400])
+    assert bare.intensity[:400] == pytest.approx(0.3) and bare.intensity[400] == 0
+    noisy = scan_surface(box((1, 9, 9)), like, seed=7)
+    off = noisy.ranges[:400] - 4.5
+    assert off.std() == pytest.approx(0.005, rel=0.15) and abs(off.mean()) < 4 * 0.005 / 20
+    assert np.array_equal(noisy.ranges, scan_surface(box((1, 9, 9)), like, seed=7).ranges, equal_nan=True)
+    assert not np.array_equal(noisy.ranges, scan_surface(box((1, 9, 9)), like, seed=8).ranges, equal_nan=True)
+    near = scan_surface(box((1, 9, 9)), replace(like, origins=like.origins + [4.5, 0, 0]), sigma=3.0)
+    assert (near.ranges[:400] >= 0).all() and (near.ranges[:400] == 0).mean() == pytest.approx(0.5, abs=0.1)
+    short = scan_surface(box((1, 9, 9)), replace(like, reach=4.4))
+    assert not short.hit.any()
+
+
+def test_the_noise_of_echoes_falls_with_the_signal_and_that_of_hits_is_the_same_everywhere() -> None:
+    sensor = load_sensor("vlp-16")
+    plain = noise_of(sensor.with_(**{"receiver.model": "hits"}))
+    assert plain == constant_noise(sensor.noise.ray_sigma_m) and plain.floor > 0
+    law = noise_of(sensor)
+    assert law == RangeNoise(*spread_of(sensor), *sensitivity_of(sensor)) and law.scale > 0
