@@ -14,19 +14,29 @@ import pytest
 from tussock.errors import InputError
 from tussock.learn import surface
 from tussock.learn.dead_lasers import silent_rings
+from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.halves import moved
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.between_lines import LIFT, line_spacing
 from tussock.learn.partition.filling import Surroundings, fill
+from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxel_sums import Summing
+from tussock.learn.permeability import SEEN_THROUGH, Counting, filled_shells
 from tussock.learn.range_noise import RangeNoise, constant_noise, noise_of
+from tussock.learn.range_spread import measure_range_spread
+from tussock.learn.scan_volumes import simulate_volumes
 from tussock.learn.scoring.field_scores import NEAR, field_scores
 from tussock.learn.scoring.scores import bhattacharyya
 from tussock.learn.surface import scan_surface, surface_mesh
 from tussock.listening import sensitivity_of, spread_of
 from tussock.poses import Pose, Trajectory
+from tussock.randomness import Purpose, normal_pair, words_array
 from tussock.scene.primitives import box
+from tussock.scene.volumes import WHOLE, Volumes
 from tussock.sensors.catalogue import load_sensor
+from tussock.trace.volume_hits import gaussians_of
+
+NAN = math.nan
 
 
 def scan(ranges: list[float], azimuths: list[float]) -> MeasuredPulses:
@@ -108,7 +118,13 @@ def test_what_meshlab_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.stack([x - 2.0, np.full(len(x), 6.0), z], 1)
     start = np.array([0.0, 0.0, 0.5])
     pulses = MeasuredPulses.of(start, points - start, np.linalg.norm(points - start, axis=1), reach=20.0)
+    thinned: list[float] = []
+    averaged: list[float] = []
+    thin, mean = surface._thinned, surface._averaged
+    monkeypatch.setattr(surface, "_thinned", lambda *given: thinned.append(given[2]) or thin(*given))
+    monkeypatch.setattr(surface, "_averaged", lambda *given: averaged.append(given[2]) or mean(*given))
     surface_mesh(pulses, cell=0.02, kernel=0.04)
+    assert thinned == [0.02] and averaged[0] == 0.01
     # The grid is wider than a kernel, so nothing is thinned: of its inner points the sixteenth neighbour is √5 steps away.
     assert asked["filterscale"] == pytest.approx(2 * 0.04 / (2 * math.sqrt(5) * 0.1 / 4), rel=1e-3)
     assert asked["resolution"] == 200 and asked["maxprojectioniters"] == 1 and radii == [pytest.approx(0.1)]
@@ -159,7 +175,7 @@ def test_pulses_are_fired_at_a_mesh_one_ray_each() -> None:
     assert off.std() == pytest.approx(0.005, rel=0.15) and abs(off.mean()) < 4 * 0.005 / 20
     assert np.array_equal(noisy.ranges, scan_surface(box((1, 9, 9)), like, seed=7).ranges, equal_nan=True)
     assert not np.array_equal(noisy.ranges, scan_surface(box((1, 9, 9)), like, seed=8).ranges, equal_nan=True)
-    near = scan_surface(box((1, 9, 9)), replace(like, origins=like.origins + [4.5, 0, 0]), sigma=3.0)
+    near = scan_surface(box((1, 9, 9)), like.shifted([4.5, 0, 0]), sigma=3.0)
     assert (near.ranges[:400] >= 0).all() and (near.ranges[:400] == 0).mean() == pytest.approx(0.5, abs=0.1)
     short = scan_surface(box((1, 9, 9)), replace(like, reach=4.4))
     assert not short.hit.any()
@@ -171,3 +187,95 @@ def test_the_noise_of_echoes_falls_with_the_signal_and_that_of_hits_is_the_same_
     assert plain == constant_noise(sensor.noise.ray_sigma_m) and plain.floor > 0
     law = noise_of(sensor)
     assert law == RangeNoise(*spread_of(sensor), *sensitivity_of(sensor)) and law.scale > 0
+
+
+def test_where_no_corner_is_sound_there_is_no_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    corners = np.array([[np.nan, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
+    made = SimpleNamespace(vertex_matrix=lambda: corners, face_matrix=lambda: np.array([[0, 1, 2]]))
+    cloud = SimpleNamespace(
+        add_mesh=lambda mesh: None, current_mesh=lambda: made, generate_marching_cubes_rimls=lambda **how: None
+    )
+    monkeypatch.setattr(surface, "_meshlab", lambda: SimpleNamespace(MeshSet=lambda: cloud, Mesh=lambda **of: of))
+    x, z = (a.ravel() for a in np.meshgrid(np.arange(6) * 0.1, np.arange(6) * 0.1))
+    way = np.stack([x, np.full(36, 6.0), z], 1)
+    pulses = MeasuredPulses.of(np.zeros(3), way, np.linalg.norm(way, axis=1), reach=20.0)
+    with pytest.raises(InputError, match="surface: no surface was found at this kernel"):
+        surface_mesh(pulses, cell=0.02, kernel=0.04)
+
+
+def test_points_of_one_ring_lie_at_one_height() -> None:
+    """To three degrees; straight up may be a little longer than one."""
+    up = replace(
+        scan([5.0, 5.0, 5.0], [0.0, 0.001, 0.002]), directions=np.array([[0, 0, 1.0005], [1.0, 0, 0], [1.0, 0, 0]])
+    )
+    with pytest.raises(InputError, match="rings: must be known"):
+        measure_range_spread(up)
+    for degrees, known in ((2.9, True), (3.1, False)):
+        rise = np.deg2rad(degrees)
+        flat = replace(up, directions=np.array([[np.cos(rise), 0, np.sin(rise)], [1.0, 0, 0], [1.0, 0, 0]]))
+        if known:
+            assert measure_range_spread(flat).count == 3
+        else:
+            with pytest.raises(InputError, match="rings: must be known"):
+                measure_range_spread(flat)
+        assert measure_range_spread(replace(flat, rings=np.array([4, 5, 5], np.uint16))).count == 2
+
+
+def test_an_ellipsoid_is_passed_by_what_came_further_than_its_middle() -> None:
+    """A pulse that ended just there on something else did not pass it."""
+    packed, none = np.tile([100.0, 0, 0, 100.0, 0, 100.0], (2, 1)), np.zeros(2)
+    means = np.array([[0.5, 0.5, 0.5], [1.5, 0.5, 0.5]])
+    volumes = Volumes(means, packed, none, np.zeros((2, 2)), none, none, none, 1.0, np.array([1.0, 3.0]), "ellipsoids")
+    for reached, passed in ((2.5, [1, 0]), (2.500001, [1, 1]), (1.5, [0, 0]), (1.500001, [1, 0])):
+        pulses = MeasuredPulses.of([-1.0, 0.5, 0.5], [[1.0, 0, 0]], [reached], reach=20.0)
+        counting = Counting(gaussians_of([volumes]), 1)
+        counting.add(pulses, np.array([-1]))
+        assert counting.totals()[0].sum(1).tolist() == passed
+
+
+def test_noise_is_drawn_from_words_of_its_own() -> None:
+    """A volume without any depth: what is left is the sensor's noise, by the counters' words that nothing else takes."""
+    packed, none = np.array([[1e8, 0, 0, 1e8, 0, 1e8]]), np.zeros(1)
+    volumes = Volumes(
+        np.array([[0.5, 0.5, 0.5]]), packed, none, np.zeros((1, 1)), none, none, none, 1.0, np.array([np.inf])
+    )
+    n = 40
+    like = MeasuredPulses.of(
+        [-1.0, 0.5, 0.5], np.tile([1.0, 0, 0], (n, 1)), np.full(n, 1.5), reach=20.0, noise=constant_noise(0.1)
+    )
+    found = simulate_volumes(volumes, like, seed=5, frame=3, threads=1).ranges
+    words = words_array(5, Purpose.VOLUME, 3, np.arange(n))
+    wanted = [1.5 + 0.1 * float(normal_pair(row[1], row[2])[1]) for row in words]
+    assert found == pytest.approx(wanted, abs=5e-4) and np.std(found) == pytest.approx(0.1, rel=0.3)
+
+
+def test_a_filled_volume_of_which_one_pulse_knows_is_as_open_as_that_one_found_it() -> None:
+    six, none = np.zeros((2, 6)), np.zeros(2)
+    for passed, ended, open_ in (([1, 0], [0, 0], 1.0), ([0, 0], [0, 1], 0.0), ([0, 0], [0, 0], 0.0)):
+        tree = Levelled(
+            np.array([[0, 0, 0], [1, 0, 0]]), np.zeros(2, np.uint8), np.array([1, 0]), np.zeros((2, 3)), six, none, six, none,
+            np.zeros((2, 2), int), six, np.array([False, True]),
+        )  # fmt: skip
+        through, stopped = (np.array([row, [0, 0]], np.uint32) for row in (passed, ended))
+        rho, shells = filled_shells(np.zeros(2, np.float32), np.zeros((2, 2), np.uint16), tree, through, stopped)
+        assert rho[1] == pytest.approx(open_) and shells[1].tolist() == [round(open_ * WHOLE)] * 2
+
+
+@pytest.mark.parametrize(("through", "stays"), [(SEEN_THROUGH - 1, True), (SEEN_THROUGH, False)])
+def test_eight_pulses_that_passed_say_that_nothing_is_there(through: int, stays: bool) -> None:
+    """Returns along a line with a hole in it, and pulses through the hole, across."""
+    x = np.array([0.05, 0.15, 0.25, 0.55, 0.65, 0.75])
+    points = np.stack([x, np.full(6, 0.35), np.full(6, 0.35)], 1)
+    start = np.array([0.4, 0.35, -3.0])
+    seen = MeasuredPulses.of(start, points - start, np.linalg.norm(points - start, axis=1), reach=9.0)
+    options = VoxelOptions(voxel=0.2, tau=2.0, plain=False, box=None, fewest=0.0, filling=True, threads=1, reach=9.0)
+    whole = fit_voxels([seen], options)
+    filled = np.flatnonzero(whole.pulses == 0)
+    assert whole.meta["filled"] > 0 and len(filled) > 0
+    middle = whole.means[filled[np.abs(whole.means[filled] - [0.45, 0.35, 0.35]).sum(1).argmin()]].astype(float)
+    across = MeasuredPulses.of(
+        middle - [0, 3.0, 0], np.tile([0.0, 1.0, 0], (through, 1)), np.full(through, NAN), reach=9.0
+    )
+    again = fit_voxels([seen, across], options)
+    left = np.abs(again.means - middle).max(1).min() < 1e-3
+    assert left == stays and (again.meta["filled"] == whole.meta["filled"]) is stays
