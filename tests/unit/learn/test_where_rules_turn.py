@@ -279,3 +279,17 @@ def test_eight_pulses_that_passed_say_that_nothing_is_there(through: int, stays:
     again = fit_voxels([seen, across], options)
     left = np.abs(again.means - middle).max(1).min() < 1e-3
     assert left == stays and (again.meta["filled"] == whole.meta["filled"]) is stays
+
+
+@pytest.mark.parametrize("apart", [0.3, 1.3])
+def test_second_returns_are_learned_however_near_they_are(apart: float) -> None:
+    """Half of those that end in the first of two voxels return again from the second; also of plain volumes."""
+    way, ranges = np.tile([1.0, 0, 0], (40, 1)), np.repeat([1.5, 1.5 + apart], [30, 10])
+    others = np.where(np.arange(40) < 15, 1.5 + apart, NAN)
+    pulses = MeasuredPulses.of([0.0, 0.05, 0.05], way, ranges, others=others, reach=9.0)
+    for plain in (False, True):
+        options = VoxelOptions(voxel=0.1, tau=2.0, plain=plain, box=None, fewest=0.0, threads=1)
+        volumes = fit_voxels([pulses], options)
+        order = np.argsort(volumes.means[:, 0])
+        assert volumes.gap == pytest.approx(apart, abs=0.011) and len(volumes) == 2
+        assert volumes.second[order[0]] / WHOLE == pytest.approx(0.5, abs=0.05)

@@ -119,7 +119,9 @@ def test_intensities_of_any_scale() -> None:
     assert _relative(np.array([51, 255, -4])).tolist() == pytest.approx([0.2, 1.0, 0.0])
     assert _relative(np.array([256.0])).tolist() == pytest.approx([256 / 65535])
     assert _relative(np.array([256, 65535, 13107])).tolist() == pytest.approx([256 / 65535, 1.0, 0.2])
-    assert _relative(np.array([NAN, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5] and not len(_relative(np.zeros(0)))
+    assert _relative(np.array([NAN, np.inf, -np.inf, 0.5])).tolist() == [0.0, 0.0, 0.0, 0.5] and not len(
+        _relative(np.zeros(0))
+    )
 
 
 def parquet(path: Path, **columns: Any) -> Path:
