@@ -12,12 +12,13 @@ from made_captures import Sent, crc32_of_mpeg2, pcap, records_of
 from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.sensors.catalogue import load_sensor
+from tussock.sensors.patterns.spinning import SpinningPattern
 from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.firings import Firings
 from tussock.wire.hesai import encode
 from tussock.wire.hesai.decode import decode_hesai, hesai_model
 from tussock.wire.hesai.encode import HesaiEncoder
-from tussock.wire.hesai.firings import hesai_firings
+from tussock.wire.hesai.firings import _lasers, hesai_firings
 from tussock.wire.hesai.models import MODELS
 from tussock.wire.packets import EPOCH, Packets
 
@@ -143,3 +144,19 @@ def test_numbers_that_are_missing_between_the_first_and_the_last(few: Callable[[
         assert raw.select(np.array(rows, np.int64)).lost == lost
     assert decode_hesai(few("pandar64").payloads).lost == 0, "they are not counted"
     assert [MODELS[name].packet.itemsize for name in MODELS] == [1080, 1194, 1095, 839]
+
+
+def test_a_sensor_of_ones_own_may_fire_all_lasers_at_once(few: Callable[[str], Packets]) -> None:
+    """Without times of firing, and without azimuths of their own."""
+    sensor = load_sensor("xt32").with_(**{"pattern.firing_us": [], "pattern.azimuth_deg": []})
+    assert isinstance(sensor.pattern, SpinningPattern)
+    lasers = _lasers(sensor.pattern, MODELS["pandar-xt32"])
+    assert not lasers.fires_us.any() and not lasers.azimuth.any() and lasers.number.tolist() == [list(range(32))]
+    late = _lasers(sensor.pattern, MODELS["pandar-xt32"]._replace(block_us=3.0))
+    assert (late.fires_us == -3.0).all()
+    raw = decode_hesai(few("xt32").payloads[:1])
+    times, ways = raw.times(sensor), raw.directions(sensor)
+    assert np.ptp(times, axis=2).max() == 0 and np.diff(times[0, :, 0]) == pytest.approx(50e-6, abs=3e-7)
+    azimuth = np.arctan2(ways[0, :, :, 1], ways[0, :, :, 0])
+    assert azimuth == pytest.approx(np.repeat(-np.deg2rad(raw.azimuth[0] * 0.01)[:, None], 32, 1), abs=1e-12)
+    assert raw.fires(sensor).all()
