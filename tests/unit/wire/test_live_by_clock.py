@@ -305,6 +305,8 @@ def test_lateness_in_steps_of_a_tenth_of_a_millisecond() -> None:
     assert (
         late.quantile(0.5) == pytest.approx(2e-4) and late.quantile(0.51) == pytest.approx(0.5001) and late.worst == 7.0
     )
+    late.add(0.99999)
+    assert late.counts[9999] == 1 and len(late.counts) == 10_001
 
 
 def test_pauses_of_a_recording() -> None:

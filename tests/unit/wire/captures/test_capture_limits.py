@@ -19,6 +19,7 @@ from tussock.errors import InputError
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import Datagrams, Losses, read_datagrams
 from tussock.wire.captures.pieces import joined_pieces
+from tussock.wire.captures.units import choose_unit
 from tussock.wire.checksums import ethernet_crc32, mpeg_crc32
 
 UDP = struct.pack(">HHHH", 7, 9, 8 + 3, 0) + b"abc"
@@ -370,6 +371,7 @@ def test_flows_are_written_in_the_order_of_time_and_long_ones_in_parts(tmp_path:
         size = struct.unpack_from("<I", data, at + 8)[0]
         ip = data[at + 30 : at + 50]
         assert ones(ip) == 0xFFFF and struct.unpack_from(">H", ip, 2)[0] == size - 14
+        assert struct.unpack_from("<I", data, at + 12)[0] == size, "nothing of it was left out"
         told.append((struct.unpack_from(">H", ip, 4)[0], struct.unpack_from(">H", ip, 6)[0], size - 34))
         at += 16 + size
     parts_of = [(0x2000, 1480), (0x2000 | 185, 1480), (370, 49)]
@@ -423,3 +425,22 @@ def test_a_capture_that_comes_through_a_pipe(tmp_path: Path) -> None:
         assert read_datagrams(pipe).payload(0) == b"abc"
     finally:
         writer.join()
+
+
+def test_of_many_units_the_first_four_are_named(tmp_path: Path) -> None:
+    for count, words in (
+        (5, "10.0.0.4 (1 packets) and 10.0.0.5 (1 packets); choose"),
+        (6, "10.0.0.4 (1 packets) and 2 more; choose"),
+        (9, " and 5 more; choose"),
+    ):
+        found = read(tmp_path, pcap(records_of([Sent(b"a", source=f"10.0.0.{k + 1}") for k in range(count)])))
+        with pytest.raises(InputError) as caught:
+            choose_unit(found)
+        assert f"holds packets of {count} units, 10.0.0.1 (1 packets), 10.0.0.2 (1 packets), " in str(caught.value)
+        assert words in str(caught.value)
+    one = read(tmp_path, pcap(records_of([Sent(b"a"), Sent(b"b")])))
+    assert choose_unit(one) is one and len(choose_unit(one, "192.168.1.201")) == 2
+    with pytest.raises(InputError, match=r"a holds 192\.168\.1\.201 \(2 packets\)$"):
+        choose_unit(one, "10.0.0.1")
+    with pytest.raises(InputError, match=r"a holds none$"):
+        choose_unit(one.select([]), "10.0.0.1")

@@ -15,7 +15,14 @@ from tussock.wire.captures.datagrams import read_datagrams
 from tussock.wire.velodyne.firings import _cycles, _lasers
 from tussock.wire.velodyne.models import MODELS
 from tussock.wire.velodyne.packet_stream import PacketStream, order_packets, stream_of
-from tussock.wire.velodyne.recognise import check_timing, no_model, recognise_bytes, recognise_mode, sensor_named
+from tussock.wire.velodyne.recognise import (
+    check_timing,
+    nearest_timing,
+    no_model,
+    recognise_bytes,
+    recognise_mode,
+    sensor_named,
+)
 
 HDL = 552.96
 """[µs] from packet to packet of an HDL-32E: twelve cycles of 46.08 µs"""
@@ -343,3 +350,13 @@ def test_a_packet_of_one_cycle_alone_turns_ten_times_a_second() -> None:
     assert rate.tolist() == [pytest.approx(0.36, abs=1e-9)] and turns.tolist() == [[0]]
     assert head.ravel() == pytest.approx([4321.0])
     assert found.stamps.tolist() == [77]
+
+
+def test_of_sensors_whose_times_agree_to_a_per_cent_the_first_is_taken() -> None:
+    first, second = load_sensor("hdl-32e"), load_sensor("hdl-32e").with_(**{"pattern.cycle_us": 46.08 * 1.004})
+    for share in (0.9995, 1.0, 1.002, 1.004):
+        assert nearest_timing([first, second], "strongest", share * HDL)[0] is first, share
+        assert nearest_timing([second, first], "strongest", share * HDL)[0] is second, share
+    far = load_sensor("hdl-32e").with_(**{"pattern.cycle_us": 46.08 * 1.02})
+    assert nearest_timing([far, first], "strongest", HDL)[0] is first
+    assert nearest_timing([first, far], "strongest", 1.02 * HDL)[0] is far
