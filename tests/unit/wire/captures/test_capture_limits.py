@@ -16,6 +16,7 @@ import pytest
 
 from made_captures import LINK_TYPES, Record, Sent, block, frames_of, pcap, pcapng, records_of
 from tussock.errors import InputError
+from tussock.wire.captures import capture_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import Datagrams, Losses, read_datagrams
 from tussock.wire.captures.pieces import joined_pieces
@@ -444,3 +445,15 @@ def test_of_many_units_the_first_four_are_named(tmp_path: Path) -> None:
         choose_unit(one, "10.0.0.1")
     with pytest.raises(InputError, match=r"a holds none$"):
         choose_unit(one.select([]), "10.0.0.1")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
+def test_records_are_walked_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """However many fit: as many as there are, one less, and one more."""
+    monkeypatch.setattr(capture_file, "_AT_ONCE", 2)
+    records = [Record(ip4(UDP), 10**9 * k) for k in range(count)]
+    for more, cut in ((b"", None), (bytes(5), count)):
+        found = read(tmp_path, pcap(records, "raw", nano=True) + more)
+        assert found.times.tolist() == list(range(count)) and found.losses.cut_after == cut
+    with pytest.raises(InputError, match=f"record {count + 1} claims 16777217 bytes"):
+        read(tmp_path, pcap(records, "raw") + struct.pack("<IIII", 0, 0, 2**24 + 1, 0))

@@ -12,6 +12,7 @@ from made_captures import Record, Sent, frames_of, pcap, records_of
 from tussock.errors import InputError
 from tussock.sensors.catalogue import load_sensor
 from tussock.wire.captures.datagrams import read_datagrams
+from tussock.wire.read_firings import firings_in_parts, read_firings
 from tussock.wire.velodyne.firings import _cycles, _lasers
 from tussock.wire.velodyne.models import MODELS
 from tussock.wire.velodyne.packet_stream import PacketStream, order_packets, stream_of
@@ -360,3 +361,26 @@ def test_of_sensors_whose_times_agree_to_a_per_cent_the_first_is_taken() -> None
     far = load_sensor("hdl-32e").with_(**{"pattern.cycle_us": 46.08 * 1.02})
     assert nearest_timing([far, first], "strongest", HDL)[0] is first
     assert nearest_timing([first, far], "strongest", 1.02 * HDL)[0] is far
+
+
+def test_a_capture_is_read_some_packets_at_a_time(tmp_path: Path) -> None:
+    """Of a Velodyne; the parts are those of the whole."""
+    path = tmp_path / "a.pcap"
+    sents = [Sent(row(k), 10**18 + round(k * HDL) * 1000) for k in range(5)]
+    path.write_bytes(pcap(records_of([*sents, Sent(b"\xff\xee" * 99, 10**18 + 9)]), nano=True))
+    notes: list[str] = []
+    whole = read_firings(path, say=notes.append)
+    assert len(whole) == 5 * 384 and notes == [
+        f"{path}: 1 of 6 data packets do not have 1206 bytes and are left out",
+        f"{path}: 1 datagrams were recorded with a time before that of an earlier one",
+    ]
+    for packets, sizes in ((2, [2, 2, 1]), (5, [5]), (9, [5]), (1, [1] * 5)):
+        for model in (None, "hdl-32e"):
+            parts = list(firings_in_parts(path, packets=packets, model=model, say=lambda note: None))
+            assert [len(part) for part in parts] == [384 * size for size in sizes]
+            for name in ("times", "azimuths", "lasers", "turns"):
+                assert np.array_equal(np.concatenate([getattr(part, name) for part in parts]), getattr(whole, name)), (
+                    name
+                )
+    with pytest.raises(InputError, match="holds no packets of it"):
+        list(firings_in_parts(path, packets=2, model="xt32", say=notes.append))
