@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -160,3 +161,16 @@ def test_a_sensor_of_ones_own_may_fire_all_lasers_at_once(few: Callable[[str], P
     azimuth = np.arctan2(ways[0, :, :, 1], ways[0, :, :, 0])
     assert azimuth == pytest.approx(np.repeat(-np.deg2rad(raw.azimuth[0] * 0.01)[:, None], 32, 1), abs=1e-12)
     assert raw.fires(sensor).all()
+
+
+def test_ranges_and_reflectivities_at_the_limits_of_their_fields() -> None:
+    """Steps of 4 mm, from 1 to 65535, rounded; what does not fit is no return, and has no reflectivity either."""
+    sensor = load_sensor("xt32")
+    frame = made_frame(sensor, 0, share=1.0).select(slice(0, 8))
+    reach = np.array([0.0, 0.0019, 0.0021, 0.0059, 262.14, 262.1415, 262.1445, 1e6], np.float32)
+    bright = np.array([0.5, 0.5, 0.004, 0.0051, 2.549, 9.0, 0.5, 0.5], np.float32)
+    raw = decode_hesai(HesaiEncoder(sensor).encode(replace(frame, range=reach, intensity=bright))["data"].payloads[:1])
+    place = frame.laser.astype(int)
+    assert raw.distance[0, 0, place, 0].tolist() == [0, 0, 1, 1, 65535, 65535, 0, 0]
+    assert raw.reflectivity[0, 0, place, 0].tolist() == [0, 0, 0, 1, 255, 255, 0, 0]
+    assert np.count_nonzero(raw.distance) == 4 and np.count_nonzero(raw.reflectivity) == 3
