@@ -174,3 +174,18 @@ def test_ranges_and_reflectivities_at_the_limits_of_their_fields() -> None:
     assert raw.distance[0, 0, place, 0].tolist() == [0, 0, 1, 1, 65535, 65535, 0, 0]
     assert raw.reflectivity[0, 0, place, 0].tolist() == [0, 0, 0, 1, 255, 255, 0, 0]
     assert np.count_nonzero(raw.distance) == 4 and np.count_nonzero(raw.reflectivity) == 3
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_which_bytes_of_a_header_tell_a_model(name: str) -> None:
+    """A Pandar64's: flag, lasers, blocks and the step of 4 mm; of others the version too, and what is reserved is passed over."""
+    model = MODELS[name]
+    told = [0, 1, 2, 3, 5] if name == "pandar-64" else [0, 1, 2, 3, 6, 7, 9]
+    packet = np.zeros(model.packet.itemsize, np.uint8)
+    head = np.frombuffer(model.head("strongest"), np.uint8)
+    packet[: len(head)] = head
+    for at in range(len(head) if name == "pandar-64" else 11):
+        other = packet.copy()
+        other[at] ^= 0x40
+        found = hesai_model(other)
+        assert (found is None) == (at in told), at
