@@ -14,9 +14,10 @@ import pytest
 from tussock.errors import InputError
 from tussock.learn import surface
 from tussock.learn.dead_lasers import silent_rings
+from tussock.learn.fit_volumes import fit_volumes
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.halves import moved
-from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.partition.between_lines import LIFT, line_spacing
 from tussock.learn.partition.filling import Surroundings, fill
 from tussock.learn.partition.levels import Levelled
@@ -293,3 +294,33 @@ def test_second_returns_are_learned_however_near_they_are(apart: float) -> None:
         order = np.argsort(volumes.means[:, 0])
         assert volumes.gap == pytest.approx(apart, abs=0.011) and len(volumes) == 2
         assert volumes.second[order[0]] / WHOLE == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["two-means", "growing", "voxels"])
+def test_what_lies_far_away_is_learned_about_an_origin_of_its_own(method: Any) -> None:
+    way, ranges = np.tile([1.0, 0, 0], (14, 1)), np.repeat([4.5, 9.5, NAN], [6, 6, 2])
+    here = MeasuredPulses.of([0.0, 0.5, 0.5], way, ranges, reach=30.0)
+    there = here.shifted([5000.0, -3.0, 0.0])
+    near, far = (fit_volumes(pulses, voxel=1.0, method=method, threads=1) for pulses in (here, there))
+    assert near.origin == (0.0, 0.0, 0.0) and far.origin == tuple(there.middle) and far.origin[0] > 5000
+    order = np.argsort(far.means[:, 0])
+    places = far.means[order].astype(float) + far.origin
+    assert places[:, 0] == pytest.approx([5004.5, 5009.5], abs=2e-3) and places[:, 1] == pytest.approx(
+        [-2.5, -2.5], abs=2e-3
+    )
+    other = np.argsort(near.means[:, 0])
+    assert far.pulses[order].tolist() == near.pulses[other].tolist() == [14, 8]
+    for volumes, rows in ((near, other), (far, order)):
+        assert volumes.permeability[rows] == pytest.approx([8 / 14, 2 / 8])
+
+
+def test_rings_all_around_are_kept_apart() -> None:
+    """The end of one is no neighbour of the beginning of the next, however wide the window."""
+    angle = np.linspace(-np.pi, np.pi, 360, endpoint=False)
+    way = np.stack([np.cos(angle), np.sin(angle), np.zeros(360)], 1)
+    parts = [MeasuredPulses.of(np.zeros(3), way, np.full(360, reach), azimuths=angle, rings=np.full(360, ring), reach=50.0)
+             for ring, reach in ((0, 5.0), (1, 10.0), (2, 20.0))]  # fmt: skip
+    pulses = replace(join_pulses(parts), turns=np.zeros(1080, np.int64))
+    for window in (0.02, 0.5, 1.5):
+        found = measure_range_spread(pulses, window=window)
+        assert found.count == 1080 and not found.differences.any()

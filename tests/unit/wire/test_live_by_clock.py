@@ -425,3 +425,6 @@ def test_what_an_inertial_sensor_feels_is_told_with_its_moments() -> None:
     felt = load_sensor("os0-128").with_(**{"pattern.steps": 512})
     imu = look_at(made_frame(felt, 1, share=0.0001), felt, "two", 5)
     assert imu.imu is not None and imu.imu_ns.tolist() == [5 + 10_000_000 * k for k in range(10, 20)]
+    later = look_at(made_frame(felt, 36_000, share=0.0001), felt, "two", 5)
+    assert later.imu_ns.tolist() == [5 + 3600 * 10**9 + 10_000_000 * k for k in range(10)], "an hour later"
+    assert (later.start_ns, later.end_ns) == (5 + 3600 * 10**9, 5 + 3600 * 10**9 + 100_000_000)

@@ -457,3 +457,19 @@ def test_records_are_walked_some_at_a_time(tmp_path: Path, monkeypatch: pytest.M
         assert found.times.tolist() == list(range(count)) and found.losses.cut_after == cut
     with pytest.raises(InputError, match=f"record {count + 1} claims 16777217 bytes"):
         read(tmp_path, pcap(records, "raw") + struct.pack("<IIII", 0, 0, 2**24 + 1, 0))
+
+
+def test_where_a_pcapng_is_damaged_is_told(tmp_path: Path) -> None:
+    """A section has 28 bytes, an interface 20."""
+    for data, words in (
+        (section() + interface() + block(6, bytes(16)), "the packet block at byte 48 is too short"),
+        (section() + interface() + block(2, bytes(16)), "the packet block at byte 48 is too short"),
+        (section() + packet(ip4(UDP), 0), "the block at byte 28 is of interface 0, which is not described"),
+        (section() + block(3, struct.pack("<I", 3) + b"abc"), "the block at byte 28 is of interface 0"),
+        (section() + interface() + struct.pack("<III", 6, 13, 13), "a block at byte 48 claims 13 bytes"),
+        (section() + interface() + block(6, struct.pack("<5I", 0, 0, 0, 5, 5) + b"abcd"), "record 1 claims 5 bytes, more than its block"),
+        (section() + interface() + section()[:8] + bytes(20), "the section at byte 48 has no byte order"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"{words}.*; the capture is damaged"):
+            read(tmp_path, data)
+    assert read(tmp_path, section() + interface() + packet(b"", 0)).losses == Losses(other=1), "just long enough"

@@ -384,3 +384,19 @@ def test_a_capture_is_read_some_packets_at_a_time(tmp_path: Path) -> None:
                 )
     with pytest.raises(InputError, match="holds no packets of it"):
         list(firings_in_parts(path, packets=2, model="xt32", say=notes.append))
+
+
+@pytest.mark.parametrize("sense", [1, -1])
+def test_revolutions_of_a_sensor_that_sends_a_part_of_the_circle(sense: int) -> None:
+    """A hundred degrees of each: the head goes on for 260° in the middle of a packet, and the time that it takes counts."""
+    every = np.arange(6 * 2170)
+    azimuth = 16 * every  # 2250 cycles a revolution
+    kept = every[(azimuth % 36000 >= 3000) & (azimuth % 36000 < 13_000)]
+    kept = kept[: len(kept) // 12 * 12].reshape(-1, 12)
+    rows = [packet(round(cycles[0] * 46.08), [sense * 16.0 * cycle for cycle in cycles]) for cycles in kept]
+    found, notes = stream(rows, [FIRST + (cycles[-1] + 1) * 46.08e-6 for cycles in kept])
+    head, times, turns, rate = heads(found)
+    assert notes == [] and head.ravel() % 36000 == pytest.approx(sense * 16 * kept.ravel() % 36000, abs=1e-3)
+    assert turns.ravel().tolist() == ((16 * (kept.ravel() - kept[0, 0])) // 36000).tolist()
+    assert rate == pytest.approx(sense * 16 / 46.08, rel=1e-3) and (found.late_us > 0).any()
+    assert times.ravel() == pytest.approx(FIRST + kept.ravel() * 46.08e-6, abs=4e-6)
