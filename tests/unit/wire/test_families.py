@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tussock.errors import InputError, OutputError
 from tussock.sensors.catalogue import load_sensor
+from tussock.wire import packets
 from tussock.wire.families import FAMILIES, family_of, open_encoder
 from tussock.wire.recording import check_recording
 
@@ -72,3 +74,10 @@ def test_what_would_be_refused_at_the_end_is_refused_at_first(
         check_recording(tmp_path / file, load_sensor(sensor), force=False)
     if "exists" in words:
         check_recording(tmp_path / file, load_sensor(sensor), force=True)
+
+
+def test_a_run_begins_with_the_year_2025() -> None:
+    """Midnight of the first of January, UTC: the same run gives the same bytes."""
+    assert packets.EPOCH == datetime(2025, 1, 1, tzinfo=UTC).timestamp() == 1_735_689_600.0
+    assert packets.whole_nanoseconds(1_700_000_000.25) == 1_700_000_000_250_000_000
+    assert packets.whole_nanoseconds(-0.5) == -500_000_000 and packets.whole_nanoseconds(1e-9) == 1

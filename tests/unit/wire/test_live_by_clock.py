@@ -305,6 +305,8 @@ def test_lateness_in_steps_of_a_tenth_of_a_millisecond() -> None:
     assert (
         late.quantile(0.5) == pytest.approx(2e-4) and late.quantile(0.51) == pytest.approx(0.5001) and late.worst == 7.0
     )
+    late.add(0.99999)
+    assert late.counts[9999] == 1 and len(late.counts) == 10_001
 
 
 def test_pauses_of_a_recording() -> None:
@@ -423,3 +425,6 @@ def test_what_an_inertial_sensor_feels_is_told_with_its_moments() -> None:
     felt = load_sensor("os0-128").with_(**{"pattern.steps": 512})
     imu = look_at(made_frame(felt, 1, share=0.0001), felt, "two", 5)
     assert imu.imu is not None and imu.imu_ns.tolist() == [5 + 10_000_000 * k for k in range(10, 20)]
+    later = look_at(made_frame(felt, 36_000, share=0.0001), felt, "two", 5)
+    assert later.imu_ns.tolist() == [5 + 3600 * 10**9 + 10_000_000 * k for k in range(10)], "an hour later"
+    assert (later.start_ns, later.end_ns) == (5 + 3600 * 10**9, 5 + 3600 * 10**9 + 100_000_000)

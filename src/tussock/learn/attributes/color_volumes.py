@@ -18,7 +18,7 @@ from tussock.errors import InputError
 from tussock.kernels import kernel
 from tussock.learn.attributes.knowledge import linear_of_srgb, srgb_of_linear
 from tussock.learn.attributes.photos import Photo
-from tussock.scene.volumes import Volumes
+from tussock.scene.volumes import WHOLE, Volumes
 from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.ray import Ray
 from tussock.trace.volume_cells import grid_order, new_walk, start_walk
@@ -94,5 +94,5 @@ def _walk_to_means(worker: int, workers: int, gaussians: Gaussians, start: Any, 
             met, shell, t, _ = next_volume(gaussians, 0, walk, ray)
             going = met >= 0 and met != i and t < far
             if going and shell >= 0 and t > 0.0:
-                left *= gaussians.shells[met, shell] / 65535.0
+                left *= gaussians.shells[met, shell] / WHOLE
         free[i] = left

@@ -67,10 +67,11 @@ def _best_pairs(
     volume = _volume(squares / n[:, None, None], floor)
     kept = (count / _volume(covariance, floor)) / (count / (volume[one] + volume[two]))
     fits = (kept >= _DENSITY_KEPT) & (np.linalg.eigvalsh(covariance)[:, 2] <= widest) & (one != two)
-    score = np.where(fits, kept, -1.0).reshape(len(n), k)
-    best = two.reshape(len(n), k)[np.arange(len(n)), score.argmax(1)]
-    best = np.where(score.max(1) > 0, best, -1)
-    first = np.flatnonzero((best >= 0) & (best[best] == np.arange(len(n))) & (np.arange(len(n)) < best))
+    here = np.arange(len(n))
+    choice = np.where(fits, kept, 0.0).reshape(len(n), k).argmax(1)
+    # Who has nobody to merge with picks itself.
+    best = np.where(fits.reshape(len(n), k).any(1), two.reshape(len(n), k)[here, choice], here)
+    first = np.flatnonzero((best[best] == here) & (here < best))
     return first, best[first]
 
 

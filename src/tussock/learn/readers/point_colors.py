@@ -37,7 +37,8 @@ def _packed(values: NDArray[Any]) -> NDArray[np.uint32]:
 
 def _bytes(channels: list[NDArray[Any]]) -> NDArray[np.float64]:
     """0 to 255, from numbers of 8 bits, of 16, or from 0 to 1."""
-    values, shares = np.stack(channels, 1).astype(np.float64), channels[0].dtype.kind == "f"
+    stacked = np.stack(channels, 1)
+    values, shares = stacked.astype(np.float64), stacked.dtype.kind == "f"
     most = float(np.nanmax(np.where(np.isfinite(values), values, np.nan), initial=0.0))
     return values * (255.0 if shares and most <= 1 else 1.0 if most <= 255 else 255.0 / 65535.0)
 

@@ -23,13 +23,12 @@ from enum import IntEnum
 from typing import NamedTuple
 
 __all__ = [
-    "COMMAND_PORT", "DISCOVERY_PORT", "HOST_PUSH_PORT", "MID_360", "PUSH_PORT", "Code", "Command", "CommandId", "Key",
+    "COMMAND_PORT", "DISCOVERY_PORT", "MID_360", "PUSH_PORT", "Code", "Command", "CommandId", "Key",
     "pack_values", "parse_command", "unpack_keys", "unpack_values",
 ]  # fmt: skip
 
 DISCOVERY_PORT, COMMAND_PORT, PUSH_PORT, POINT_SOURCE_PORT, IMU_SOURCE_PORT = 56000, 56100, 56200, 56300, 56400
 """of the device"""
-HOST_PUSH_PORT = 56201
 MID_360 = 9
 _HEAD = struct.Struct("<BBHIHBB6x")
 _SIZE = _HEAD.size + 6

@@ -24,6 +24,7 @@ from tussock.whole_files import whole_file
 from tussock.wire.ouster.decode import OusterScan
 from tussock.wire.ouster.encode import OusterEncoder
 from tussock.wire.ouster.metadata import metadata
+from tussock.wire.packets import whole_nanoseconds
 
 __all__ = ["OsfRecording", "open_osf", "read_osf"]
 
@@ -53,7 +54,7 @@ class OsfRecording:
         """Add one revolution, its inertial packets left out."""
         packets = self._encoder.encode(frame)["data"]
         whole, batcher = self._core.LidarFrame(self._info), self._core.FrameBatcher(self._info)
-        arrival = np.rint((self._encoder.epoch + packets.times) * 1e9).astype(np.int64)
+        arrival = whole_nanoseconds(self._encoder.epoch) + np.rint(packets.times * 1e9).astype(np.int64)
         for payload, time in zip(packets.payloads, arrival.tolist(), strict=True):
             packet = self._core.LidarPacket(self._format)
             packet.buf[:] = payload

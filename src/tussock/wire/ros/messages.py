@@ -23,7 +23,7 @@ from tussock.sensors.sensor import Sensor
 from tussock.wire.livox.custom_msg import DEFINITIONS as LIVOX_DEFINITIONS
 from tussock.wire.livox.custom_msg import custom_msg
 from tussock.wire.ouster.models import FORMATS as OUSTER
-from tussock.wire.packets import Packets
+from tussock.wire.packets import Packets, whole_nanoseconds
 from tussock.wire.velodyne.encode import intensity_bytes
 from tussock.wire.velodyne.models import MODELS
 
@@ -86,7 +86,7 @@ class RosMessages:
 
     def __init__(self, sensor: Sensor | None, *, epoch: float, frame_id: str, world_id: str = "map") -> None:
         self.frame_id, self.world_id = frame_id, world_id
-        self._epoch_ns = round(epoch * 1e9)
+        self._epoch_ns = whole_nanoseconds(epoch)
         self._rings = np.empty(0, np.uint16) if sensor is None else rings_of(sensor)
         self.organised = sensor is not None and sensor.packets in OUSTER
         """whether points come as rows and columns"""

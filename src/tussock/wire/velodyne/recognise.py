@@ -86,11 +86,12 @@ def recognise_mode(path: Path, model: PacketModel, packets: NDArray[Any]) -> Ret
     factory = packets["factory"]
     modes: dict[int, ReturnMode] = {byte: mode for mode, byte in MODE_BYTES.items()}  # type: ignore[misc]
     if model.model_byte is not None and np.isin(factory[:, 0], list(modes)).all():
-        changes = np.flatnonzero(factory[1:, 0] != factory[:-1, 0])
-        if len(changes):
-            before, after = (modes[int(factory[k, 0])] for k in (changes[0], changes[0] + 1))
+        mode = factory[:, 0]
+        others = np.flatnonzero(mode != mode[0])
+        if len(others):
+            before, after = modes[int(mode[0])], modes[int(mode[others[0]])]
             raise InputError(
-                f"{path}: the return mode changes from {before} to {after} at packet {changes[0] + 1}; cut the capture there"
+                f"{path}: the return mode changes from {before} to {after} at packet {others[0]}; cut the capture there"
             )
         return modes[int(factory[0, 0])]
     # No mode byte: in dual mode the blocks of both returns of a cycle carry the same azimuth, in others they do not.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import struct
+import threading
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +16,11 @@ import pytest
 
 from made_captures import LINK_TYPES, Record, Sent, block, frames_of, pcap, pcapng, records_of
 from tussock.errors import InputError
+from tussock.wire.captures import capture_file
 from tussock.wire.captures.capture_writer import CaptureWriter, Flow
 from tussock.wire.captures.datagrams import Datagrams, Losses, read_datagrams
 from tussock.wire.captures.pieces import joined_pieces
+from tussock.wire.captures.units import choose_unit
 from tussock.wire.checksums import ethernet_crc32, mpeg_crc32
 
 UDP = struct.pack(">HHHH", 7, 9, 8 + 3, 0) + b"abc"
@@ -368,6 +372,7 @@ def test_flows_are_written_in_the_order_of_time_and_long_ones_in_parts(tmp_path:
         size = struct.unpack_from("<I", data, at + 8)[0]
         ip = data[at + 30 : at + 50]
         assert ones(ip) == 0xFFFF and struct.unpack_from(">H", ip, 2)[0] == size - 14
+        assert struct.unpack_from("<I", data, at + 12)[0] == size, "nothing of it was left out"
         told.append((struct.unpack_from(">H", ip, 4)[0], struct.unpack_from(">H", ip, 6)[0], size - 34))
         at += 16 + size
     parts_of = [(0x2000, 1480), (0x2000 | 185, 1480), (370, 49)]
@@ -409,3 +414,62 @@ def test_senders_are_told_apart_the_largest_first(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must all have one size"):
         read(tmp_path, pcap(records_of([*sents, replace(sents[0], payload=b"ab")]))).payloads()
     assert set(LINK_TYPES.values()) <= {0, 1, 101, 108, 113, 276}
+
+
+def test_a_capture_that_comes_through_a_pipe(tmp_path: Path) -> None:
+    """As of a recorder that is still running, or one that is unpacked on the way."""
+    pipe, data = tmp_path / "pipe", pcap([Record(ip4(UDP), 5)], "raw", nano=True)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    try:
+        assert read_datagrams(pipe).payload(0) == b"abc"
+    finally:
+        writer.join()
+
+
+def test_of_many_units_the_first_four_are_named(tmp_path: Path) -> None:
+    for count, words in (
+        (5, "10.0.0.4 (1 packets) and 10.0.0.5 (1 packets); choose"),
+        (6, "10.0.0.4 (1 packets) and 2 more; choose"),
+        (9, " and 5 more; choose"),
+    ):
+        found = read(tmp_path, pcap(records_of([Sent(b"a", source=f"10.0.0.{k + 1}") for k in range(count)])))
+        with pytest.raises(InputError) as caught:
+            choose_unit(found)
+        assert f"holds packets of {count} units, 10.0.0.1 (1 packets), 10.0.0.2 (1 packets), " in str(caught.value)
+        assert words in str(caught.value)
+    one = read(tmp_path, pcap(records_of([Sent(b"a"), Sent(b"b")])))
+    assert choose_unit(one) is one and len(choose_unit(one, "192.168.1.201")) == 2
+    with pytest.raises(InputError, match=r"a holds 192\.168\.1\.201 \(2 packets\)$"):
+        choose_unit(one, "10.0.0.1")
+    with pytest.raises(InputError, match=r"a holds none$"):
+        choose_unit(one.select([]), "10.0.0.1")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
+def test_records_are_walked_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """However many fit: as many as there are, one less, and one more."""
+    monkeypatch.setattr(capture_file, "_AT_ONCE", 2)
+    records = [Record(ip4(UDP), 10**9 * k) for k in range(count)]
+    for more, cut in ((b"", None), (bytes(5), count)):
+        found = read(tmp_path, pcap(records, "raw", nano=True) + more)
+        assert found.times.tolist() == list(range(count)) and found.losses.cut_after == cut
+    with pytest.raises(InputError, match=f"record {count + 1} claims 16777217 bytes"):
+        read(tmp_path, pcap(records, "raw") + struct.pack("<IIII", 0, 0, 2**24 + 1, 0))
+
+
+def test_where_a_pcapng_is_damaged_is_told(tmp_path: Path) -> None:
+    """A section has 28 bytes, an interface 20."""
+    for data, words in (
+        (section() + interface() + block(6, bytes(16)), "the packet block at byte 48 is too short"),
+        (section() + interface() + block(2, bytes(16)), "the packet block at byte 48 is too short"),
+        (section() + packet(ip4(UDP), 0), "the block at byte 28 is of interface 0, which is not described"),
+        (section() + block(3, struct.pack("<I", 3) + b"abc"), "the block at byte 28 is of interface 0"),
+        (section() + interface() + struct.pack("<III", 6, 13, 13), "a block at byte 48 claims 13 bytes"),
+        (section() + interface() + block(6, struct.pack("<5I", 0, 0, 0, 5, 5) + b"abcd"), "record 1 claims 5 bytes, more than its block"),
+        (section() + interface() + section()[:8] + bytes(20), "the section at byte 48 has no byte order"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"{words}.*; the capture is damaged"):
+            read(tmp_path, data)
+    assert read(tmp_path, section() + interface() + packet(b"", 0)).losses == Losses(other=1), "just long enough"

@@ -21,7 +21,6 @@ from tussock.wire.livox import decode, encode
 from tussock.wire.livox.commands import (
     COMMAND_PORT,
     DISCOVERY_PORT,
-    HOST_PUSH_PORT,
     MID_360,
     PUSH_PORT,
     Code,
@@ -314,6 +313,8 @@ def test_the_message_of_ros_byte_by_byte() -> None:
     for cut in (10, at - 1, len(raw) - 1):
         with pytest.raises(InputError, match="shorter than it says"):
             read_custom_msg(raw[:cut])
+    dark = custom_msg(replace(made, intensity=np.array([0.0, -1.0], np.float32)), 5, "mid")
+    assert read_custom_msg(dark)[1]["reflectivity"].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("frame_id", ["", "a", "abc", "abcd", "abcdefgh"])
@@ -395,4 +396,4 @@ def test_numbers_of_commands_codes_and_keys() -> None:
         0x8000, 0x8001, 0x8002, 0x8003, 0x8004, 0x8005, 0x8006, 0x8007, 0x8008, 0x8009, 0x800A, 0x800B, 0x800C, 0x800E,
         0x8010, 0x8011,
     ]  # fmt: skip
-    assert (DISCOVERY_PORT, COMMAND_PORT, PUSH_PORT, HOST_PUSH_PORT, MID_360) == (56000, 56100, 56200, 56201, 9)
+    assert (DISCOVERY_PORT, COMMAND_PORT, PUSH_PORT, MID_360) == (56000, 56100, 56200, 9)

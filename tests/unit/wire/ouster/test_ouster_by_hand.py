@@ -230,5 +230,6 @@ def test_what_a_unit_tells_of_itself_is_what_it_is() -> None:
         assert unit.product == {"os1-32": "OS-1-32", "os2-128": "OS-2-128", "os0-128": "OS-0-128"}[name]
         assert unit.firmware == ("v2.0.0" if "legacy" in packets else "v3.0.1") and unit.window == (0, steps - 1)
         assert profile_of(sensor).size(unit.lasers) == packet_size(unit)
+        assert [told["config_params"][f"udp_port_{kind}"] for kind in ("lidar", "imu")] == [7502, 7503]
     dual = unit_of(load_sensor("os0-128").with_(packets="ouster-rng19", **{"receiver.mode": "strongest+last"}))
     assert metadata(dual)["config_params"]["return_order"] == "STRONGEST_TO_WEAKEST"

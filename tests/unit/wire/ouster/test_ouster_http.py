@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -91,3 +93,30 @@ def test_a_port_that_is_taken_is_one_line() -> None:
         taken = Endpoint("127.0.0.1", server.port, address=("127.0.0.1", server.port))
         with pytest.raises(OutputError, match=f"127.0.0.1:{server.port}: cannot be listened at"):
             OusterServer(UNIT, taken, destination="127.0.0.1")
+
+
+def test_a_request_that_says_nothing_of_its_length_has_no_body(base: str) -> None:
+    """It is answered, not waited for."""
+    port = int(base.split(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
+        asking.sendall(b"POST /api/v1/sensor/config HTTP/1.0\r\n\r\n")
+        assert asking.recv(99).split()[1] == b"400"
+
+
+def test_what_else_a_driver_may_ask(base: str) -> None:
+    assert get(f"{base}/sensor/metadata/imu_data_format") == {
+        "imu_measurements_per_packet": 0, "imu_packets_per_frame": 0, "udp_profile_imu": "LEGACY",
+    }  # fmt: skip
+    assert (
+        get(f"{base}/sensor/alerts") == {"active": [], "log": [], "next_cursor": 0} and get(f"{base}/user/data") == ""
+    )
+    told = get(f"{base}/time")["sensor"]["timestamp"]
+    assert told["mode"] == "TIME_FROM_PTP_1588" and abs(told["time"] - time.time()) < 60
+    assert abs(get(f"{base}/sensor/telemetry")["timestamp_ns"] * 1e-9 - time.time()) < 60
+    assert set(get(f"{base}/time/system")) == {"monotonic", "realtime"}
+    assert get(f"{base}/system/network") == {"hostname": f"os-{UNIT.serial}", "ipv4": {"link_local": "127.0.0.1"}}
+    assert get(f"{base}/sensor/cmd/get_config_param?args=no_such_thing") is None
+    for command in ("reinitialize", "save_config_params", "set_udp_dest_auto"):
+        assert get(f"{base}/sensor/cmd/{command}") == {}
+    assert get(f"{base}/sensor/cmd/set_config_param?args=lidar_mode+1024x10") == "set_config_param"
+    assert get(f"{base}/sensor/cmd/set_config_param?args=udp_port_lidar+7502") == "set_config_param"

@@ -20,7 +20,7 @@ from tussock.wire.families import PositionClock
 from tussock.wire.nmea import angle_fields, sentence
 from tussock.wire.packets import Packets
 from tussock.wire.read_firings import read_firings
-from tussock.wire.velodyne.calibration import catalogue_calibration
+from tussock.wire.velodyne.calibration import bundled_calibration, catalogue_calibration
 from tussock.wire.velodyne.decode import decode_packets
 from tussock.wire.velodyne.encode import PacketEncoder, distance_steps, intensity_bytes
 from tussock.wire.velodyne.layout import layout_of
@@ -193,6 +193,11 @@ def test_what_the_status_tells_from_any_packet_on(name: str, mode: str) -> None:
     assert told.calibration.vertical_offset == pytest.approx(wanted.vertical_offset, abs=0.00051)
     assert told.calibration.horizontal_offset == pytest.approx(wanted.horizontal_offset, abs=0.00051)
     assert not told.calibration.distance.any() and not told.calibration.height.any()
+    # Packets may be numbered from anywhere on.
+    for first in (3, 11, 2**40 + 5):
+        again = told_calibration(factory, numbers - numbers[0] + first)
+        assert again is not None and (again.model, again.mode) == (name, mode)
+        assert again.calibration.elevation.tolist() == told.calibration.elevation.tolist()
     # A byte that was lost, one that is wrong, a laser out of its place, letters that are others'.
     assert told_calibration(factory[:4100], numbers[:4100]) is None
     rows = np.flatnonzero(factory[:, 0] == ord("5"))
@@ -381,3 +386,24 @@ def test_a_leap_of_nearly_a_turn_is_a_pause_and_one_of_a_turn_is_none(cycles: fl
     azimuth, stamps = turned(40, pause=(7, 6, cycles))
     found = find_pauses(azimuth, stamps, VLP, INTERVAL)
     assert bool(found.late_us.any()) is late
+
+
+def test_calibrations_of_other_units() -> None:
+    """In metres and radians; what a file does not tell is 0, and near targets have the far correction where it is all there is."""
+    pytest.importorskip("velodyne_decoder", reason="velodyne-decoder is not installed: pip install 'tussock[capture]'")
+    for name, lasers in (("vlp-32a", 32), ("vlp-32b", 32), ("hdl-64e-s1", 64), ("hdl-64e-s2", 64), ("hdl-64e-s3", 64)):
+        found = bundled_calibration(name)
+        assert found.elevation.shape == found.distance.shape == (lasers,) and np.abs(
+            found.elevation
+        ).max() < np.deg2rad(31)
+        assert sorted(found.rings.tolist()) == list(range(lasers))
+        if name.startswith("vlp-32"):
+            assert found.height == pytest.approx(-0.0424 * np.tan(found.elevation))
+            assert not found.vertical_offset.any() and not found.horizontal_offset.any() and not found.distance.any()
+            assert found.distance_x is found.distance_y is found.distance
+        else:
+            # That of the first series tells no offsets.
+            up, left = np.abs(found.vertical_offset).max(), np.abs(found.horizontal_offset).max()
+            assert (up, left) == (0.0, 0.0) if name.endswith("s1") else 0.05 < up < 0.3 and 0.0 < left < 0.1
+            assert not found.height.any() and 0.1 < np.abs(found.distance).max() < 3.0
+            assert np.abs(found.distance_x - found.distance).max() < 0.5
