@@ -33,7 +33,7 @@ def spoiled(part: object) -> int:
 
 
 def on_shelves() -> list[Scratch]:
-    return [scratch for shelf in kept_scratch._shelves.values() for scratch in shelf]
+    return [kept.scratch for shelf in kept_scratch._shelves.values() for kept in shelf.kept]
 
 
 @pytest.mark.parametrize("case", CASES)
