@@ -30,8 +30,8 @@ from tussock.kernel_parts import Kernel, WholeCompiler
 
 __all__ = [
     "Array", "Real", "Whole", "apart_kernel", "borrowed", "callback_address", "fetch", "float32_at", "float32_rows", "float32_view",
-    "float64_view", "from_library", "inline_kernel", "int32_at", "int32_view", "int64_view", "kernel", "kernel_like", "loop_kernel",
-    "source_stamp", "taken", "uint8_at", "uint16_view", "uint32_at", "uint32_view", "uint64_at", "uint64_view",
+    "float64_view", "from_library", "inline_kernel", "int32_at", "int32_view", "int64_view", "kernel", "kernel_like", "lanes_unlike",
+    "loop_kernel", "lowest_bit", "source_stamp", "taken", "uint8_at", "uint16_view", "uint32_at", "uint32_view", "uint64_at", "uint64_view",
 ]  # fmt: skip
 
 Real: TypeAlias = Any
@@ -234,6 +234,50 @@ def _fetch(typing_context: Any, address: Any) -> Any:
 
 _PREFETCH = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), *[ir.IntType(32)] * 3])
 fetch: Any = _itself if INTERPRETED else _fetch
+
+
+_SIXTEEN = 16
+
+
+@intrinsic
+def _lanes_unlike(typing_context: Any, address: Any, word: Any) -> Any:
+    """Which of the sixteen uint32 from an address on are not this one, a bit for each."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole: Any = ir.IntType(32)
+        lanes: Any = ir.VectorType(whole, _SIXTEEN)
+        numbers, one = builder.load(builder.inttoptr(args[0], lanes.as_pointer()), align=4), ir.Constant(lanes, None)
+        for lane in range(_SIXTEEN):
+            one = builder.insert_element(one, args[1], ir.Constant(whole, lane))
+        bits = builder.icmp_unsigned("!=", numbers, one)
+        return builder.zext(builder.bitcast(bits, ir.IntType(_SIXTEEN)), ir.IntType(64))
+
+    return types.int64(types.uint64, types.uint32), generate
+
+
+def _lanes_unlike_interpreted(address: Any, word: Any) -> int:
+    numbers = (ctypes.c_uint32 * _SIXTEEN).from_address(int(address))
+    return sum(1 << lane for lane, number in enumerate(numbers) if number != int(word))
+
+
+lanes_unlike: Any = _lanes_unlike_interpreted if INTERPRETED else _lanes_unlike
+
+
+@intrinsic
+def _lowest_bit(typing_context: Any, bits: Any) -> Any:
+    """The place of the lowest bit of an int64 that is set; 64 where none is."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+def _lowest_bit_interpreted(bits: int) -> int:
+    return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+
+
+lowest_bit: Any = _lowest_bit_interpreted if INTERPRETED else _lowest_bit
 
 
 def _viewer(kind: Any, plain: Any, width: int = 0) -> Any:

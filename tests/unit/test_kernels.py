@@ -13,7 +13,7 @@ import pytest
 from numba.core.cpu import CPUTargetOptions
 
 import tussock
-from tussock.kernels import _files_of_kernels, kernel, kernel_like, loop_kernel
+from tussock.kernels import _files_of_kernels, kernel, kernel_like, lanes_unlike, loop_kernel, lowest_bit
 
 MOVED = "Numba moved a private part that src/tussock/kernels.py and kernel_parts.py lean on: look there, then at pyproject.toml"
 
@@ -83,3 +83,17 @@ def test_what_has_private_parts_in_use_has_an_upper_bound(package):
 
 def test_the_version_of_numba_is_one_that_was_tried():
     assert tuple(map(int, numba.__version__.split(".")[:2])) >= (0, 61)
+
+
+@kernel
+def bits_of(words, word):
+    bits = lanes_unlike(np.uint64(words.ctypes.data), word)
+    return bits, lowest_bit(bits)
+
+
+def test_lanes_that_are_not_some_word_are_bits():
+    words = np.full(17, 7, np.uint32)[1:]  # not on a boundary of 64 bytes
+    assert bits_of(words, np.uint32(7)) == (0, 64)
+    words[[3, 4, 15]] = 0xFFFFFFFF
+    assert bits_of(words, np.uint32(7)) == (0b1000_0000_0001_1000, 3)
+    assert bits_of(words, np.uint32(0xFFFFFFFF)) == (0b0111_1111_1110_0111, 0)

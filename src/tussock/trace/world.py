@@ -46,8 +46,9 @@ from tussock.trace.transforms import origin_of, shape_middle, shared_vertices, s
 from tussock.trace.triangles import KeptTriangles
 from tussock.trace.watertight import needs_to_be_tight
 from tussock.trace.wind.in_wind import flutters, in_wind, root_of
-from tussock.trace.wind.sway import LAID, Swaying, fill_tips, no_sway
+from tussock.trace.wind.sway import LAID, Swaying, no_sway
 from tussock.trace.wind.sway_geometry import Copies, swaying_geometry
+from tussock.trace.wind.tips import fill_tips
 
 __all__ = ["SEEN_BY_ALL", "Moving", "World"]
 

@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.elementary import cosine_of_turns
-from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
+from tussock.kernels import Array, Real, Whole, inline_kernel, kernel
 from tussock.trace.normals import PlacedCopies
 from tussock.trace.placed_copies import transform_of
 from tussock.trace.triangles import Corners
 
 __all__ = [
     "BASE", "BEAT", "COPIES", "FLUTTER", "FLUTTER_HZ", "GAINS", "HEIGHT", "LAID", "MOST_GUST", "MOST_LEAN", "PLANT_NUMBERS", "WAVE_NUMBERS",
-    "Swaying", "Tip", "bent", "fill_tips", "no_sway", "straight", "sway_rates", "swayed", "swayed_alone", "tip_at",
+    "Swaying", "Tip", "X", "Y", "bent", "cosine", "no_sway", "straight", "sway_rates", "swayed", "swayed_alone", "tip_at", "tip_in",
 ]  # fmt: skip
 
 MOST_LEAN = 0.6
@@ -97,7 +97,8 @@ def no_sway(geometries: int, materials: int) -> Swaying:
 
 
 @inline_kernel
-def _cosine(turns: Real) -> Real:
+def cosine(turns: Real) -> Real:
+    """cos 2π of any number of turns."""
     return np.float64(cosine_of_turns(np.float32(turns - math.floor(turns))))
 
 
@@ -116,62 +117,30 @@ def tip_at(shape: Array, plant: Array, waves: Array, time: Real) -> Tip:
     for j in range(len(waves) // WAVE_NUMBERS):
         w = WAVE_NUMBERS * j
         turns = waves[w] * x + waves[w + 1] * y - waves[w + 2] * time + waves[w + 3] + shape[GAINS + 2 * j + 1]
-        gust += shape[GAINS + 2 * j] * _cosine(turns)
-    return _tip_in(shape, plant, gust, time)
+        gust += shape[GAINS + 2 * j] * cosine(turns)
+    return tip_in(shape, plant, 0, 1, gust, time)
 
 
 @inline_kernel
-def _tip_in(shape: Array, plant: Array, gust: Real, time: Real) -> Tip:
-    """`tip_at`, where what the gusts add is known."""
-    f = np.float64(plant[FREQUENCY])
-    own = _cosine(f * (1.0 - shape[BEAT]) * time + plant[PHASE_1]) + _cosine(
-        f * (1.0 + shape[BEAT]) * time + plant[PHASE_2]
+def tip_in(shape: Array, plant: Array, at: int, step: int, gust: Real, time: Real) -> Tip:
+    """`tip_at`, where what the gusts add is known; the numbers of the plant begin at ``at`` and are ``step`` apart."""
+    f = np.float64(plant[at + step * FREQUENCY])
+    own = cosine(f * (1.0 - shape[BEAT]) * time + plant[at + step * PHASE_1]) + cosine(
+        f * (1.0 + shape[BEAT]) * time + plant[at + step * PHASE_2]
     )
     gust = max(-shape[MOST_GUST], min(gust, shape[MOST_GUST]))
-    along = plant[LEAN] * (1.0 + gust) + plant[OWN] * own
-    across = plant[ACROSS] * _cosine(f * time + plant[PHASE_3])
-    tall = np.float64(plant[TALL])
+    along = plant[at + step * LEAN] * (1.0 + gust) + plant[at + step * OWN] * own
+    across = plant[at + step * ACROSS] * cosine(f * time + plant[at + step * PHASE_3])
+    tall = np.float64(plant[at + step * TALL])
     share2 = (along * along + across * across) / (tall * tall)
     least = 1.0 / (1.0 + share2 * (1.0 / (MOST_LEAN * MOST_LEAN)))
     reached = math.sqrt(least)
-    along, across, laid = along * reached, across * reached, np.float64(plant[LAID])
+    along, across, laid = along * reached, across * reached, np.float64(plant[at + step * LAID])
     return Tip(
-        laid * (along * plant[ALONG_X] + across * plant[ASIDE_X]),
-        laid * (along * plant[ALONG_Y] + across * plant[ASIDE_Y]), laid * (1.0 - SINKS * share2 * least),
-    )  # fmt: skip
-
-
-@kernel
-def fill_tips(worker: int, workers: int, sway: Swaying, tips: Array) -> None:
-    """Fill in `Swaying.tips` of the moment that ``sway`` has."""
-    steps = tips.shape[1]
-    gusts, times = np.empty(steps), np.empty(steps)
-    for k in range(steps):
-        times[k] = sway.moment[0] + sway.moment[1] * k / (steps - 1)
-    for geometry in range(len(sway.first)):
-        first = sway.first[geometry]
-        if first >= 0:
-            shape = sway.shapes[geometry]
-            for row in range(first + worker, first + int(shape[COPIES]), workers):
-                plant = sway.plants[row]
-                _gusts_at(shape, plant, sway.waves, times, gusts)
-                for k in range(steps):
-                    tip = _tip_in(shape, plant, gusts[k], times[k])
-                    tips[row, k, 0], tips[row, k, 1], tips[row, k, 2] = tip.x, tip.y, tip.tall
-
-
-@loop_kernel
-def _gusts_at(shape: Array, plant: Array, waves: Array, times: Array, gusts: Array) -> None:
-    """What gusts add at many times, as `tip_at` has it; one wave after the other, all times at once."""
-    x, y = np.float64(plant[X]), np.float64(plant[Y])
-    for k in range(len(times)):
-        gusts[k] = 0.0
-    for j in range(len(waves) // WAVE_NUMBERS):
-        w = WAVE_NUMBERS * j
-        begin, per, rest = waves[w] * x + waves[w + 1] * y, waves[w + 2], waves[w + 3]
-        gain, lag = shape[GAINS + 2 * j], shape[GAINS + 2 * j + 1]
-        for k in range(len(times)):
-            gusts[k] += gain * _cosine(begin - per * times[k] + rest + lag)
+        laid * (along * plant[at + step * ALONG_X] + across * plant[at + step * ASIDE_X]),
+        laid * (along * plant[at + step * ALONG_Y] + across * plant[at + step * ASIDE_Y]),
+        laid * (1.0 - SINKS * share2 * least),
+    )
 
 
 @inline_kernel
@@ -195,7 +164,7 @@ def straight(shape: Array, tip: Tip, x: Real, y: Real, z: Real) -> tuple[Real, R
 def _fluttered(shape: Array, plant: Array, time: Real, x: Real, y: Real, z: Real) -> Real:
     """[m] along the wind by which a corner of a leaf is off."""
     turns = shape[FLUTTER_HZ] * time + plant[PHASE_3] + _FLUTTER_TURNS * (x + 1.3 * y + 0.7 * z)
-    return shape[FLUTTER] * _cosine(turns)
+    return shape[FLUTTER] * cosine(turns)
 
 
 @inline_kernel

@@ -31,7 +31,8 @@ from tussock.kernels import (
     float64_view,
     from_library,
     inline_kernel,
-    int32_view,
+    lanes_unlike,
+    lowest_bit,
     uint32_at,
     uint32_view,
     uint64_at,
@@ -40,11 +41,9 @@ from tussock.trace.embree import Device, Geometry, GeometryType, RawScene, libra
 from tussock.trace.ray import Ray
 from tussock.trace.wind.straightened import (
     MARGIN,
+    PIECES,
     Plant,
     Upright,
-    curve,
-    least,
-    most,
     on_parabola,
     pieces_of,
     share_of,
@@ -59,22 +58,26 @@ _SCENE, _BACK, _BOX, _BOUNDS, _FIRST, _ROW, _WORDS = range(7)
 """our numbers: addresses, the copy that primitive 0 is, and the row of copy 0 in `Swaying.tips`"""
 _LANES = 16
 _ORG_X, _ORG_Y, _ORG_Z, _NEAR, _DIR_X, _DIR_Y, _DIR_Z, _TIME, _FAR = range(0, 9 * _LANES, _LANES)
+_MASK, _SENT = 0, _LANES
+"""in our room: which lanes are sent on, then what they are sent on with, in Embree's own rows"""
+_SEVERAL, _PER_TALL, _SHARE = range(10 * _LANES, 13 * _LANES, _LANES)
+"""of Embree's rows those that it does not read of rays that are sent on: which go on in several pieces, one over what is left of
+the height, and what a piece is of the part of a ray that may meet the plant"""
 (
     _X, _Y, _Z, _DX, _DY, _DZ, _TIP_X, _TIP_Y, _TALL, _BEGIN, _END, _RISE, _FROM, _TO, _OWN_NEAR, _OWN_FAR, _ROOM,
-) = range(12 * _LANES, 29 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
-_USED, _PER_TALL, _SHARE = 9 * _LANES, 10 * _LANES, 11 * _LANES
-"""in Embree's part, which it does not read of rays that are sent on: the lanes in use, one over what is left of the height, and
-what a piece is of the part of a ray that may meet the plant"""
-_MASKS, _ROOM_AT = 16, 80  # bytes into the context
-_ALL = np.uint32(0xFFFFFFFF)
-_ONE = np.float32(1.0)
+) = range(13 * _LANES, 30 * _LANES, _LANES)  # fmt: skip  # rows of our own, after Embree's
+_NUMBERS, _NEAR_OF_ONE, _FAR_OF_ONE, _ALONE = 9, 3, 8, _TALL
+"""of a ray that comes alone: what is read of it, two of that, and where in our room it is sent on from"""
+_ROOM_AT = 16  # bytes into the context
+_ALL, _NO = np.uint32(0xFFFFFFFF), np.uint32(0)
+_NONE, _ONE = np.float32(0.0), np.float32(1.0)
 _MOST_OF_IT = np.float32(0.9)
 """of a ray: where less of it is done, pieces are left"""
-_FEW = 4
-"""lanes in use that are cheaper one by one than all at once"""
 
 _forward: Any = from_library(library(), "rtcForwardIntersect16Ex", 6)
 _forward_shadow: Any = from_library(library(), "rtcForwardOccluded16Ex", 6)
+_forward_one: Any = from_library(library(), "rtcForwardIntersect1Ex", 5)
+_forward_shadow_of_one: Any = from_library(library(), "rtcForwardOccluded1Ex", 5)
 
 
 class Copies(NamedTuple):
@@ -132,6 +135,16 @@ def _occlude_copy(arguments: Any) -> None:
     _meet_copy(arguments, True)
 
 
+class _Rays(NamedTuple):
+    """What Embree handed over, and our room."""
+
+    valid: Array
+    given: Array
+    room: Array
+    words: Array
+    """the same memory as ``room``"""
+
+
 def box_numbers(copies: Copies) -> NDArray[np.float32]:
     """What `Plant` holds of a shape: low, high, base and per_height, shape (8,)."""
     low, high, base, height = copies.box[:3], copies.box[3:], copies.shape[BASE], copies.shape[HEIGHT]
@@ -152,161 +165,189 @@ def _plant_of(numbers: Whole, back: Whole) -> Plant:
 @inline_kernel
 def _meet_copy(arguments: Whole, shadow: bool) -> None:
     """Send the rays that Embree calls with on into the shape, straightened."""
+    if uint32_at(arguments, 10) == 1:
+        _send_one(arguments, shadow)
+    else:
+        _send_lanes(arguments, shadow)
+
+
+class _Called(NamedTuple):
+    """What a callback is about."""
+
+    numbers: Whole
+    """addresses"""
+    back: Whole
+    tips: Array
+    """of the copy, shape (3 × steps,)"""
+    steps: Whole
+    room: Whole
+    """address"""
+    copy: Whole
+
+
+@inline_kernel
+def _called(arguments: Whole) -> _Called:
     numbers, context = uint64_at(arguments, 1), uint64_at(arguments, 3)
     copy = np.int64(uint32_at(arguments, 4)) + np.int64(uint64_at(numbers, _FIRST))
     moment = uint64_at(context, 1)
     steps = int(float64_view(moment, 3)[2]) + 1
     row = np.int64(uint64_at(numbers, _ROW)) + copy
     own, back = uint64_at(moment, 3) + np.uint64(12 * steps * row), uint64_at(numbers, _BACK) + np.uint64(48 * copy)
-    fetch(own)  # two million plants are in no cache; meanwhile the lanes are looked at
+    fetch(own)  # two million plants are in no cache; meanwhile the times of the rays are looked at
     fetch(back)
     fetch(back + np.uint64(47))
-    tips, plant = float32_view(own, 3 * steps), _plant_of(numbers, back)
-    valid, given = uint32_view(uint64_at(arguments, 0), _LANES), float32_view(uint64_at(arguments, 4), _FAR + _LANES)
-    masks, room = uint32_view(context + np.uint64(_MASKS), _LANES), float32_view(context + np.uint64(_ROOM_AT), _ROOM)
-    used = int32_view(context + np.uint64(_ROOM_AT + 4 * _USED), _LANES)
-    count = _used_lanes(valid, used, masks)
-    few, pieces = count <= _FEW, 0
-    if few:
-        for i in range(count):
-            _take_tip(tips, steps, given, room, used[i])
-            _take_upright(plant, given, room, used[i])
-            pieces = max(pieces, _count_pieces(valid, room, masks, used[i]))
-    else:
-        _take_tips(tips, steps, valid, given, room, given[_TIME + used[0]])
-        for l in range(_LANES):
-            _take_upright(plant, given, room, l)
-        for l in range(_LANES):
-            pieces = max(pieces, _count_pieces(valid, room, masks, l))
-    if pieces == 0:
+    return _Called(numbers, back, float32_view(own, 3 * steps), steps, context + np.uint64(_ROOM_AT), copy)
+
+
+@inline_kernel
+def _send_one(arguments: Whole, shadow: bool) -> None:
+    """Where Embree takes packets apart, as it does on a processor without AVX-512: one ray, its numbers one after the other."""
+    called = _called(arguments)
+    numbers, begin = called.numbers, called.room
+    valid, ray = uint32_view(uint64_at(arguments, 0), 1), float32_view(uint64_at(arguments, 4), _NUMBERS)
+    room, words = float32_view(begin, _ROOM), uint32_view(begin, _ROOM)
+    for k in range(_NUMBERS):
+        room[_SENT + k * _LANES] = ray[k]
+    given = float32_view(begin + np.uint64(4 * _SENT), _FAR + 1)
+    x, y, tall = _tip_at(called.tips, called.steps, given[_TIME])
+    plant = _plant_of(numbers, called.back)
+    _take_upright(plant, Tip(x, y, tall), _Rays(valid, given, room, words), 0)
+    if words[_MASK] == 0:
         return
-    scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(copy)
-    for piece in range(pieces):
-        if few:
-            for i in range(count):
-                _straighten(plant, room, piece, used[i])
-        else:
-            for l in range(_LANES):
-                _straighten(plant, room, piece, l)
-        if pieces > 1:
-            _take_piece(given, room, masks)
+    near, far, share, done = given[_NEAR], given[_FAR], room[_SHARE], _NONE
+    scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(called.copy)
+    for piece in range(PIECES):
+        _straighten(plant, room, piece, 0)
+        if share < _ONE:
+            ray[_NEAR_OF_ONE], ray[_FAR_OF_ONE] = room[_FROM], room[_TO]
+        for k in range(_NUMBERS):
+            room[_ALONE + k] = room[_SENT + k * _LANES]
+        room[_ALONE + _NEAR_OF_ONE] = ray[_NEAR_OF_ONE]  # of one ray Embree takes the near end from what is sent on
         if shadow:
-            _forward_shadow(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
+            _forward_shadow_of_one(arguments, scene, begin + np.uint64(4 * _ALONE), instance, number)
         else:
-            _forward(masks.ctypes.data, arguments, scene, room.ctypes.data, instance, number)
-        if pieces > 1 and not _give_back(given, room, masks, piece):
+            _forward_one(arguments, scene, begin + np.uint64(4 * _ALONE), instance, number)
+        if share == _ONE:
+            return
+        ray[_NEAR_OF_ONE] = near
+        if ray[_FAR_OF_ONE] != room[_TO]:
+            return
+        ray[_FAR_OF_ONE] = far
+        done += share
+        if done >= _MOST_OF_IT:
             return
 
 
 @inline_kernel
-def _used_lanes(valid: Array, used: Array, masks: Array) -> int:
-    """Write down which lanes are in use; how many. Mostly it is one or two: rays part on their way to a plant."""
-    count = 0
-    for l in range(_LANES):
-        used[count] = l
-        count += valid[l] != 0
-        masks[l] = 0
-    return count
+def _send_lanes(arguments: Whole, shadow: bool) -> None:
+    """A packet of sixteen rays, some of them in use.
+
+    Masks and room are one stretch of memory, and all that is read of Embree's rays is read in one loop: so the compiler sees that
+    what the loops write is not what they read, and makes vector code of them without asking.
+    """
+    called = _called(arguments)
+    numbers, begin, tips, steps = called.numbers, called.room, called.tips, called.steps
+    used, rays = uint64_at(arguments, 0), uint64_at(arguments, 4)
+    valid, given = uint32_view(used, _LANES), float32_view(rays, _FAR + _LANES)
+    room, words = float32_view(begin, _ROOM), uint32_view(begin, _ROOM)
+    lanes = lanes_unlike(used, _NO)
+    first = _TIME + lowest_bit(lanes)
+    apart = lanes & lanes_unlike(rays + np.uint64(4 * _TIME), uint32_at(rays, first))
+    plant = _plant_of(numbers, called.back)
+    if apart == 0:  # mostly: they are of one pulse
+        x, y, tall = _tip_at(tips, steps, given[first])
+        tip = Tip(x, y, tall)
+        for l in range(_LANES):
+            _take_upright(plant, tip, _Rays(valid, given, room, words), l)
+    else:
+        _take_tips(tips, steps, valid, given, room)
+        for l in range(_LANES):
+            x, y, tall = room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]
+            _take_upright(plant, Tip(x, y, tall), _Rays(valid, given, room, words), l)
+    if lanes_unlike(begin, _NO) == 0:
+        return
+    in_pieces = lanes_unlike(begin + np.uint64(4 * _SEVERAL), _NO) != 0
+    scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(called.copy)
+    for piece in range(PIECES):
+        for l in range(_LANES):
+            _straighten(plant, room, piece, l)
+        if in_pieces:
+            _take_piece(given, room, words)
+        if shadow:
+            _forward_shadow(begin, arguments, scene, begin + np.uint64(4 * _SENT), instance, number)
+        else:
+            _forward(begin, arguments, scene, begin + np.uint64(4 * _SENT), instance, number)
+        if not in_pieces:
+            return
+        _give_back(given, room, words, piece)
+        if lanes_unlike(begin, _NO) == 0:
+            return
 
 
 @inline_kernel
-def _count_pieces(valid: Array, room: Array, masks: Array, l: int) -> int:
-    """In how many pieces a ray goes on, whatever others need; 0 where it misses the plant. Without branches."""
-    inside, rise = (valid[l] != 0) & (room[_BEGIN + l] <= room[_END + l]), room[_RISE + l]
-    own = pieces_of(rise)
-    masks[l] = _ALL if inside else np.uint32(0)
-    room[_SHARE + l] = share_of(own)
-    return own if inside else 0
-
-
-@inline_kernel
-def _take_piece(given: Array, room: Array, masks: Array) -> None:
+def _take_piece(given: Array, room: Array, words: Array) -> None:
     """Let the rays that go in pieces be as long as one."""
     for l in range(_LANES):
-        if masks[l] != 0 and room[_SHARE + l] < _ONE:
-            room[_OWN_NEAR + l], room[_OWN_FAR + l] = given[_NEAR + l], given[_FAR + l]
-            given[_NEAR + l], given[_FAR + l] = room[_FROM + l], room[_TO + l]
+        lent = (words[_MASK + l] != 0) & (room[_SHARE + l] < _ONE)
+        near, far, begin, end = given[_NEAR + l], given[_FAR + l], room[_FROM + l], room[_TO + l]
+        room[_OWN_NEAR + l], room[_OWN_FAR + l] = near, far
+        given[_NEAR + l], given[_FAR + l] = begin if lent else near, end if lent else far
 
 
 @inline_kernel
-def _give_back(given: Array, room: Array, masks: Array, piece: int) -> int:
-    """Let the rays be as long as they were, but for those that have met something; how many go on after a ``piece``."""
-    left, done = 0, np.float32(piece + 1)
+def _give_back(given: Array, room: Array, words: Array, piece: int) -> None:
+    """Let the rays be as long as they were, but for those that have met something; who goes on after a ``piece`` stays masked."""
+    done = np.float32(piece + 1)
     for l in range(_LANES):
-        goes_on = False
-        if masks[l] != 0 and room[_SHARE + l] < _ONE:
-            given[_NEAR + l] = room[_OWN_NEAR + l]
-            if given[_FAR + l] == room[_TO + l]:
-                given[_FAR + l] = room[_OWN_FAR + l]
-                goes_on = done * room[_SHARE + l] < _MOST_OF_IT
-        masks[l] = _ALL if goes_on else np.uint32(0)
-        left += goes_on
-    return left
+        share, near, far = room[_SHARE + l], given[_NEAR + l], given[_FAR + l]
+        own_near, own_far = room[_OWN_NEAR + l], room[_OWN_FAR + l]
+        lent = (words[_MASK + l] != 0) & (share < _ONE)
+        met_nothing = lent & (far == room[_TO + l])
+        given[_NEAR + l], given[_FAR + l] = own_near if lent else near, own_far if met_nothing else far
+        words[_MASK + l] = _ALL if met_nothing & (done * share < _MOST_OF_IT) else _NO
 
 
 @inline_kernel
-def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array, time: Real) -> None:
-    """Where the plant's tip is at the moment of each ray: on a parabola through three of its ``tips`` (3 × steps,).
-
-    ``time`` is that of one ray in use, and mostly of all: they are of one pulse. To see that needs no loop lane by lane.
-    """
-    low, high, others = time, time, 0
+def _take_tips(tips: Array, steps: int, valid: Array, given: Array, room: Array) -> None:
+    """Where the plant's tip is at the moment of each ray in use."""
     for l in range(_LANES):
-        others += (valid[l] != 0) & (given[_TIME + l] != time)
-    if others > 0:
-        for l in range(_LANES):
-            used = valid[l] != 0
-            low = least(low, given[_TIME + l]) if used else low
-            high = most(high, given[_TIME + l]) if used else high
-    scale = np.float32(steps - 1)
-    if (high - low) * scale <= _ONE:  # one parabola for all: neighbours are fired at nearly the same time
-        node = min(int(low * scale), steps - 3)
-        t = 3 * node
-        x, y, tall = tips[t], tips[t + 1], tips[t + 2]
-        x2, y2, tall2 = (
-            curve(x, tips[t + 3], tips[t + 6]),
-            curve(y, tips[t + 4], tips[t + 7]),
-            curve(tall, tips[t + 5], tips[t + 8]),
-        )
-        x1, y1, tall1 = tips[t + 3] - x - x2, tips[t + 4] - y - y2, tips[t + 5] - tall - tall2
-        begin = np.float32(node)
-        for l in range(_LANES):
-            at = given[_TIME + l] * scale - begin
-            room[_TIP_X + l] = x + at * (x1 + at * x2)
-            room[_TIP_Y + l] = y + at * (y1 + at * y2)
-            room[_TALL + l] = tall + at * (tall1 + at * tall2)
-        return
-    for l in range(_LANES):
-        if valid[l] != 0:
-            _take_tip(tips, steps, given, room, l)
+        time = given[_TIME + l] if valid[l] != 0 else _NONE
+        room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l] = _tip_at(tips, steps, time)
 
 
 @inline_kernel
-def _take_tip(tips: Array, steps: int, given: Array, room: Array, l: int) -> None:
-    """As `_take_tips`, for one ray."""
-    place = given[_TIME + l] * np.float32(steps - 1)
+def _tip_at(tips: Array, steps: int, time: Real) -> tuple[Real, Real, Real]:
+    """Where the tip is at a ray's time in [0, 1]: on a parabola through three of its ``tips`` (3 × steps,)."""
+    place = time * np.float32(steps - 1)
     node = min(int(place), steps - 3)
-    at = place - np.float32(node)
-    for k in range(3):
-        t = 3 * node + k
-        room[_TIP_X + k * _LANES + l] = on_parabola(tips[t], tips[t + 3], tips[t + 6], at)
+    at, t = place - np.float32(node), 3 * node
+    return (
+        on_parabola(tips[t], tips[t + 3], tips[t + 6], at),
+        on_parabola(tips[t + 1], tips[t + 4], tips[t + 7], at),
+        on_parabola(tips[t + 2], tips[t + 5], tips[t + 8], at),
+    )
 
 
 @inline_kernel
-def _take_upright(plant: Plant, given: Array, room: Array, l: int) -> None:
-    """A ray in the coordinates of the shape, the part of it that may meet the plant, and s(1 − z) there.
+def _take_upright(plant: Plant, tip: Tip, rays: _Rays, l: int) -> None:
+    """A ray in the coordinates of the shape, the part of it that may meet the plant, and in how many pieces it goes on.
 
     Without branches, so that a loop over all lanes does them at once.
     """
+    valid, given, room, words = rays
     ray = Ray(
         given[_ORG_X + l], given[_ORG_Y + l], given[_ORG_Z + l], given[_DIR_X + l], given[_DIR_Y + l], given[_DIR_Z + l],
         given[_NEAR + l], given[_FAR + l], given[_TIME + l],
     )  # fmt: skip
-    made = upright(plant, ray, Tip(room[_TIP_X + l], room[_TIP_Y + l], room[_TALL + l]))
+    made = upright(plant, ray, tip)
+    inside, pieces = (valid[l] != 0) & (made.begin <= made.end), pieces_of(made.rise)
+    room[_TIP_X + l], room[_TIP_Y + l], room[_PER_TALL + l] = tip.x, tip.y, made.per_tall
     room[_X + l], room[_Y + l], room[_Z + l] = made.x, made.y, made.z
     room[_DX + l], room[_DY + l], room[_DZ + l] = made.dx, made.dy, made.dz
-    room[_BEGIN + l], room[_END + l] = made.begin, made.end
-    room[_RISE + l], room[_PER_TALL + l] = made.rise, made.per_tall
+    room[_BEGIN + l], room[_END + l], room[_RISE + l] = made.begin, made.end, made.rise
+    room[_SHARE + l] = share_of(pieces)
+    words[_MASK + l] = _ALL if inside else _NO
+    words[_SEVERAL + l] = _ALL if inside & (pieces > 1) else _NO
 
 
 @inline_kernel
@@ -317,6 +358,6 @@ def _straighten(plant: Plant, room: Array, piece: int, l: int) -> None:
         room[_END + l], room[_RISE + l], room[_PER_TALL + l],
     )  # fmt: skip
     made = straightened(plant, ray, room[_TIP_X + l], room[_TIP_Y + l], room[_SHARE + l], piece)
-    room[_ORG_X + l], room[_ORG_Y + l], room[_ORG_Z + l] = made.x, made.y, made.z
-    room[_DIR_X + l], room[_DIR_Y + l], room[_DIR_Z + l] = made.dx, made.dy, made.dz
+    room[_SENT + _ORG_X + l], room[_SENT + _ORG_Y + l], room[_SENT + _ORG_Z + l] = made.x, made.y, made.z
+    room[_SENT + _DIR_X + l], room[_SENT + _DIR_Y + l], room[_SENT + _DIR_Z + l] = made.dx, made.dy, made.dz
     room[_FROM + l], room[_TO + l] = made.begin, made.end

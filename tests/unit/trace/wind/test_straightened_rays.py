@@ -24,7 +24,7 @@ def quadratic() -> tuple[NDArray[np.float32], NDArray[np.float64]]:
 
 @pytest.mark.parametrize("times", [(0.0, 1.0), (0.31, 0.36), (0.93, 1.0), (0.0, 0.15)], ids=str)
 def test_tips_lie_on_the_parabola_through_their_steps(times: tuple[float, float]) -> None:
-    """Whether the rays have nearly one time, or each its own."""
+    """Whether rays are asked one by one, as where all have one time, or each has its own."""
     tips, factors = quadratic()
     valid, given = np.ones(LANES, np.uint32), np.zeros(GIVEN, f)
     when = np.linspace(*times, LANES).astype(f)
@@ -33,14 +33,14 @@ def test_tips_lie_on_the_parabola_through_their_steps(times: tuple[float, float]
     given[geometry._TIME + 9] = 0.5  # of a lane that is not in use: any
     wanted = factors @ np.stack([when.astype(float) ** power for power in range(3)])
     room = np.zeros(ROOM, f)
-    geometry._take_tips(tips, STEPS, valid, given, room, when[0])
-    one = np.zeros(ROOM, f)
+    geometry._take_tips(tips, STEPS, valid, given, room)
     for l in range(LANES):
-        geometry._take_tip(tips, STEPS, given, one, l)
         if valid[l]:
-            for row, number in zip((geometry._TIP_X, geometry._TIP_Y, geometry._TALL), wanted[:, l], strict=True):
-                assert room[row + l] == pytest.approx(number, abs=2e-6)
-                assert one[row + l] == pytest.approx(number, abs=2e-6)
+            one = geometry._tip_at(tips, STEPS, when[l])
+            for row, alone, number in zip(
+                (geometry._TIP_X, geometry._TIP_Y, geometry._TALL), one, wanted[:, l], strict=True
+            ):
+                assert room[row + l] == alone == pytest.approx(number, abs=2e-6)
 
 
 def test_a_parabola_is_that_of_the_rays_own_steps() -> None:
@@ -53,14 +53,7 @@ def test_a_parabola_is_that_of_the_rays_own_steps() -> None:
         wanted = [
             np.polyval(np.polyfit(np.arange(first, first + 3), nodes[first : first + 3, k], 2), at) for k in range(3)
         ]
-        given = np.zeros(GIVEN, f)
-        given[geometry._TIME : geometry._TIME + LANES] = time
-        one, all_at_once = np.zeros(ROOM, f), np.zeros(ROOM, f)
-        geometry._take_tip(nodes.ravel(), STEPS, given, one, 5)
-        geometry._take_tips(nodes.ravel(), STEPS, np.ones(LANES, np.uint32), given, all_at_once, f(time))
-        for row, number in zip((geometry._TIP_X, geometry._TIP_Y, geometry._TALL), wanted, strict=True):
-            assert one[row + 5] == pytest.approx(number, abs=1e-5)
-            assert all_at_once[row + 5] == pytest.approx(number, abs=1e-5)
+        assert geometry._tip_at(nodes.ravel(), STEPS, f(time)) == pytest.approx(wanted, abs=1e-5)
 
 
 class Setting:
@@ -94,10 +87,11 @@ class Setting:
         for row, column in zip(range(geometry._DIR_X, geometry._DIR_X + 3 * LANES, LANES), self.way.T, strict=True):
             self.given[row : row + LANES] = column
         self.given[geometry._FAR : geometry._FAR + LANES] = 50.0
-        for row, number in zip((geometry._TIP_X, geometry._TIP_Y, geometry._TALL), self.tip, strict=True):
-            self.room[row : row + LANES] = number
+        self.words, self.valid = self.room.view(np.uint32), np.ones(LANES, np.uint32)
+        self.valid[5] = 0
+        tip = Tip(*(f(number) for number in self.tip))
         for l in range(LANES):
-            geometry._take_upright(self.plant, self.given, self.room, l)
+            geometry._take_upright(self.plant, tip, geometry._Rays(self.valid, self.given, self.room, self.words), l)
 
     def in_shape(self, l: int, distance: float) -> NDArray[np.float64]:
         """A point of a ray in the coordinates of the shape."""
@@ -119,7 +113,16 @@ def test_the_part_of_a_ray_that_may_meet_the_plant_is_that_in_its_box(seed: int)
         heights = (np.array([start[2] + t * way[2] for t in (begin, end)]) - here.base) / (1.5 * here.tip.tall)
         rise = abs(heights[1] - heights[0]) * min(1 - heights.min(), 1.0)
         assert here.room[geometry._RISE + l] == pytest.approx(rise, abs=5e-3)
-        assert here.room[geometry._PER_TALL + l] == pytest.approx(1 / here.tip.tall, rel=1e-6)
+        inside = bool(here.valid[l]) and begin < end
+        if abs(begin - end) > 1e-2:
+            assert here.words[geometry._MASK + l] == (0xFFFFFFFF if inside else 0)
+        if abs(rise - 0.27) > 1e-2 and abs(rise - 0.54) > 1e-2:
+            pieces = 1 if rise < 0.27 else 2 if rise < 0.54 else 3
+            assert here.room[geometry._SHARE + l] == pytest.approx(1 / pieces)
+            assert here.words[geometry._SEVERAL + l] == (here.words[geometry._MASK + l] if pieces > 1 else 0)
+        rows = (geometry._TIP_X, geometry._TIP_Y, geometry._PER_TALL)
+        told = (here.tip.x, here.tip.y, 1 / here.tip.tall)
+        assert [here.room[row + l] for row in rows] == pytest.approx(told, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -136,7 +139,8 @@ def test_a_piece_goes_through_both_of_its_ends_made_straight(seed: int, pieces: 
             assert room[geometry._FROM + l] == pytest.approx(near, abs=1e-5)
             assert room[geometry._TO + l] == pytest.approx(far, abs=1e-5)
             start, way = (
-                np.array([room[row + k * LANES + l] for k in range(3)], float) for row in (0, geometry._DIR_X)
+                np.array([room[geometry._SENT + row + k * LANES + l] for k in range(3)], float)
+                for row in (0, geometry._DIR_X)
             )
             for distance in (near, far):
                 wanted = straight(here.shape, here.tip, *here.in_shape(l, distance))
@@ -145,37 +149,33 @@ def test_a_piece_goes_through_both_of_its_ends_made_straight(seed: int, pieces: 
 
 def test_pieces_are_lent_and_given_back() -> None:
     """A ray in pieces is as long as one; it gets its ends back unless it has met something, and goes on till it is through."""
-    given, room, masks = np.zeros(GIVEN, f), np.zeros(ROOM, f), np.full(LANES, 0xFFFFFFFF, np.uint32)
+    given, room = np.zeros(GIVEN, f), np.zeros(ROOM, f)
+    words = room.view(np.uint32)
+    masks = words[geometry._MASK : geometry._MASK + LANES]
+    masks[:] = 0xFFFFFFFF
     lanes = np.arange(LANES)
     share = np.array([1.0, 0.5, 1 / 3], f)[lanes % 3]
     given[geometry._NEAR : geometry._NEAR + LANES], given[geometry._FAR : geometry._FAR + LANES] = 0.25, 60.0 + lanes
     room[geometry._SHARE : geometry._SHARE + LANES] = share
     room[geometry._FROM : geometry._FROM + LANES], room[geometry._TO : geometry._TO + LANES] = 3.0, 4.0
     masks[4] = 0
-    geometry._take_piece(given, room, masks)
+    geometry._take_piece(given, room, words)
     lent = (share < 1) & (lanes != 4)
     near, far = (given[row : row + LANES].copy() for row in (geometry._NEAR, geometry._FAR))
     assert near.tolist() == np.where(lent, 3.0, 0.25).tolist()
     assert far.tolist() == np.where(lent, 4.0, 60.0 + lanes).tolist()
     given[geometry._FAR + 5] = 3.5  # lane 5 met something
-    left = geometry._give_back(given, room, masks, 0)
+    geometry._give_back(given, room, words, 0)
     on = lent & (lanes != 5)
-    assert left == on.sum()
     assert (masks != 0).tolist() == on.tolist()
     assert given[geometry._NEAR : geometry._NEAR + LANES].tolist() == [0.25] * LANES
     assert given[geometry._FAR : geometry._FAR + LANES].tolist() == np.where(lanes == 5, 3.5, 60.0 + lanes).tolist()
     # After the second piece those of two are through, after the third those of three.
-    geometry._take_piece(given, room, masks)
-    assert geometry._give_back(given, room, masks, 1) == (on & (share < 0.4)).sum()
-    geometry._take_piece(given, room, masks)
-    assert geometry._give_back(given, room, masks, 2) == 0
-
-
-def test_lanes_in_use_are_written_down() -> None:
-    valid, used, masks = np.zeros(LANES, np.uint32), np.full(LANES, -1, np.int32), np.ones(LANES, np.uint32)
-    valid[[2, 3, 11, 15]] = 0xFFFFFFFF
-    assert geometry._used_lanes(valid, used, masks) == 4
-    assert used[:4].tolist() == [2, 3, 11, 15]
+    geometry._take_piece(given, room, words)
+    geometry._give_back(given, room, words, 1)
+    assert (masks != 0).tolist() == (on & (share < 0.4)).tolist()
+    geometry._take_piece(given, room, words)
+    geometry._give_back(given, room, words, 2)
     assert not masks.any()
 
 

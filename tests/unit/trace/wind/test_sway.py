@@ -16,18 +16,8 @@ from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
 from tussock.trace.triangles import Corners
 from tussock.trace.wind.in_wind import in_wind
-from tussock.trace.wind.sway import (
-    KNOWN,
-    MOST_GUST,
-    Swaying,
-    Tip,
-    bent,
-    fill_tips,
-    straight,
-    sway_rates,
-    swayed,
-    tip_at,
-)
+from tussock.trace.wind.sway import KNOWN, MOST_GUST, Swaying, Tip, bent, straight, sway_rates, swayed, tip_at
+from tussock.trace.wind.tips import fill_tips
 from tussock.trace.world import World
 
 SPAN = (40.0, 40.1)
