@@ -35,14 +35,15 @@ WEATHERS: dict[str, Weather] = {
 
 
 def measure_weather(
-    scene: Scene, pose: Pose, *, sensor: Sensor | None = None, rounds: int = 9, threads: int | None = None
-) -> dict[str, float]:
+    scene: Scene, pose: Pose, *, sensor: Sensor | None = None, rounds: int = 9, threads: int | None = None,
+    weathers: dict[str, Weather] = WEATHERS,
+) -> dict[str, float]:  # fmt: skip
     """Time of a scan in each weather over that of the dry one."""
     device = sensor or bench_sensor(9)
-    worlds = [World(scene.with_weather(weather)) for weather in (None, *WEATHERS.values())]
+    worlds = [World(scene.with_weather(weather)) for weather in (None, *weathers.values())]
 
     def job(world: World) -> Any:
         return lambda: scan(world, device, pose, threads=threads)
 
     dry, *others = timed_in_turns(*[job(world) for world in worlds], rounds=rounds)
-    return {name: time / dry for name, time in zip(WEATHERS, others, strict=True)}
+    return {name: time / dry for name, time in zip(weathers, others, strict=True)}

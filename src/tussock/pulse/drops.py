@@ -13,7 +13,7 @@ from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import DropScratch, Hits, Lot, Scanning
 from tussock.randomness import Purpose, random_words, uniform
-from tussock.signal.air import MOST_DROPS, drawn_drop, drop_count
+from tussock.signal.air import MOST_DROPS, drop_at, drop_count, drop_place
 from tussock.trace.packets import LANES
 
 __all__ = ["meet_drops", "new_drop_scratch"]
@@ -72,7 +72,10 @@ def _draw(scanning: Scanning, drops: DropScratch, lot: Lot, kind: int) -> int:
     for j in range(found):
         words = random_words(chance, pulse_number(lot, drops.lanes[j]), first + drops.numbers[j], _WEATHER)
         drops.words[0, j], drops.words[1, j], drops.words[2, j] = words[0], words[1], words[2]
+    paths, least, taken, words = drops.paths, drops.energies, drops.taken, drops.words[1]
+    for j in range(found):  # looked up one by one; all else is vector code
+        paths[j], least[j] = drop_place(air, kind, drops.words[0, j])
     for j in range(found):
-        drop = drawn_drop(air, kind, drops.words[0, j], drops.words[1, j])
-        drops.paths[j], drops.energies[j], drops.taken[j] = drop.path, drop.energy, drop.taken
+        drop = drop_at(air, kind, paths[j], least[j], words[j])
+        drops.energies[j], taken[j] = drop.energy, drop.taken
     return found

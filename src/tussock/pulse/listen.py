@@ -43,6 +43,8 @@ _WEATHER = int(Purpose.WEATHER)
 _FALSE_ALARM, _INTERFERENCE = int(Purpose.FALSE_ALARM), int(Purpose.INTERFERENCE)
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _LOST = np.float32(-1.0)
+_MANY = 4
+"""pulses of sixteen whose echoes are measured faster all at once than one by one"""
 _KINDS = len(Kind)
 _LIFT = 4096  # draws of the weather's chance from here on: no drop has these
 
@@ -64,11 +66,20 @@ def listen_lanes(scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Hea
     draws = bool(listening.scale > _ZERO or receiving.ray_sigma > _ZERO or slots.speed.shape[1] > 0)
     if len(scanning.around.volumes.model) > 0:
         _find_held(scanning, lanes, hits, heard)
-    # First echoes all at once, in short loops that become vector code; the few that follow one by one.
-    _measure(scanning, lot, 0, 0, LANES, draws, heard)
-    for l in range(lanes):
-        for e in range(1, counts[l]):
-            _measure(scanning, lot, e, l, l + 1, draws, heard)
+    # First echoes all at once, in short loops that become vector code, and so others that many pulses have, as in rain.
+    most, e = 1, 0
+    while e < most:
+        have = 0
+        for l in range(lanes):
+            have += counts[l] > e
+            most = max(most, counts[l])
+        if e == 0 or have >= _MANY:
+            _measure(scanning, lot, e, 0, LANES, draws, heard)
+        else:
+            for l in range(lanes):
+                if counts[l] > e:
+                    _measure(scanning, lot, e, l, l + 1, draws, heard)
+        e += 1
     found = 0
     for l in range(lanes):
         found += _report(receiving, pulse_number(lot, l), l, hits, heard, slots)

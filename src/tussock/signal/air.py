@@ -30,13 +30,14 @@ from tussock.kernels import Real, Whole, inline_kernel
 from tussock.randomness import uniform
 
 __all__ = [
-    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_count", "error_function", "error_series", "haze_at",
+    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_at", "drop_count", "drop_place", "error_function", "error_series", "haze_at",
     "overlap", "relief_at", "spot_area",
 ]  # fmt: skip
 
 MOST_DROPS = 24
 """of one kind in one pulse"""
 _ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_LEAST = np.float32(1e-6)
 _QUARTER_PI_MM2 = np.float32(np.pi / 4 * 1e-6)
 _E = tuple(np.float32(a) for a in (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429))
 _E1, _E2, _E3, _E4, _E5 = _E
@@ -106,9 +107,9 @@ class Drop(NamedTuple):
 def overlap(air: Air, path: Real) -> Real:
     """ξ at a path."""
     share = min(max((path - air.overlap_from) / (air.overlap_to - air.overlap_from), _ZERO), _ONE)
-    if path < air.near_to:
-        share *= exponential(air.near_exponent * logarithm(path / air.near_to))
-    return share
+    # Also where it is not wanted: without a branch, loops over many paths become vector code.
+    left = exponential(air.near_exponent * logarithm(path / max(air.near_to, _LEAST)))
+    return share * (left if path < air.near_to else _ONE)
 
 
 @inline_kernel
@@ -131,13 +132,26 @@ def drop_count(u: Real, mean: Real, none: Real) -> int:
 @inline_kernel
 def drawn_drop(air: Air, kind: int, word0: Whole, word1: Whole) -> Drop:
     """A drop of a kind (row of `Air.laws`), drawn from two random words."""
+    path, least = drop_place(air, kind, word0)
+    return drop_at(air, kind, path, least, word1)
+
+
+@inline_kernel
+def drop_place(air: Air, kind: int, word: Whole) -> tuple[Real, Real]:
+    """Where a drop is [m], and the least diameter that is drawn there [mm]."""
     last = air.places.shape[1] - 1
-    at = uniform(word0) * np.float32(last)
+    at = uniform(word) * np.float32(last)
     low = min(int(at), last - 1)
     share = at - np.float32(low)
     path = air.places[kind, low, 0] + share * (air.places[kind, low + 1, 0] - air.places[kind, low, 0])
     least = air.places[kind, low, 1] + share * (air.places[kind, low + 1, 1] - air.places[kind, low, 1])
-    diameter = least - logarithm(_ONE - uniform(word1)) * air.laws[kind, 3]
+    return path, least
+
+
+@inline_kernel
+def drop_at(air: Air, kind: int, path: Real, least: Real, word: Whole) -> Drop:
+    """A drop at a path [m] where none below a ``least`` diameter [mm] is drawn."""
+    diameter = least - logarithm(_ONE - uniform(word)) * air.laws[kind, 3]
     fills = min(_QUARTER_PI_MM2 * diameter * diameter / spot_area(air, path), _ONE)
     way = overlap(air, path) * exponential(-_TWO * air.extinction * path) / (path * path)
     return Drop(path, air.laws[kind, 4] * fills * way, min(np.float32(4.0) * fills, _ONE))

@@ -12,6 +12,8 @@ What a callback is handed (rtcSetGeometryIntersectFunction, Embree 4 API):
 
     arguments  0 valid   8 our numbers   16 primitive   24 context   32 rays   40 how many   44 geometry
     context    0 instance, its primitive   8 `Swaying.moment`   16 room for 16 masks   80 room for 16 rays
+
+Rays come in packets of sixteen where there is AVX-512, else one at a time, in structs of one ray.
 """
 
 from __future__ import annotations
