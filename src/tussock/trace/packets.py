@@ -18,7 +18,7 @@ from tussock.trace.cut_outs.filter import CUT_OUTS, FILTER, KNOWN_AT, NOTING, QU
 from tussock.trace.embree import library
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.placed_copies import apply_transform, fetch_copy, mirrored_side, transform_of
-from tussock.trace.ray import Hit, Ray
+from tussock.trace.ray import Hit, Ray, levelled
 from tussock.trace.rounding.edges import band_of, edge_of, ends_here, is_beyond, is_thin, nears_edge, third_corner
 from tussock.trace.rounding.neighbours import BORDER, LEFT_ALONE
 from tussock.trace.rounding.ties import (
@@ -50,9 +50,6 @@ _AX, _AY, _AZ, _BX, _BY, _BZ, _CX, _CY, _CZ, _SIDE, _REACH, _EDGE, _END, _KNOWN 
 _HANDED = (QUERY_CONTEXT + KNOWN_AT) // 4 + 2  # whether the filter has the rays of a packet
 _COHERENT = np.uint32(1 << 16)  # RTC_RAY_QUERY_FLAG_COHERENT
 QUERY_WORDS = (QUERY_CONTEXT + TIES_END) // 4
-_LEVEL = np.float32(1e-18)
-"""directions below it are taken for 0. Embree's inverse of one is that of a positive number, but which side of a box a ray enters by
-goes by the sign: with AVX-512, rays that are said to be close together then pass by what is in their way"""
 NOTHING = np.uint32(0xFFFFFFFF)
 """what stands for "none" among Embree's numbers, and for a lane in use among masks"""
 MET, PASSED = -1, -2
@@ -124,9 +121,9 @@ def load_ray(packet: Packet, l: int, ray: Ray, mask: Whole) -> None:
     numbers[_ORG_Y + l] = ray.y
     numbers[_ORG_Z + l] = ray.z
     numbers[_TNEAR + l] = ray.near
-    numbers[_DIR_X + l] = _levelled(ray.dx)
-    numbers[_DIR_Y + l] = _levelled(ray.dy)
-    numbers[_DIR_Z + l] = _levelled(ray.dz)
+    numbers[_DIR_X + l] = levelled(ray.dx)
+    numbers[_DIR_Y + l] = levelled(ray.dy)
+    numbers[_DIR_Z + l] = levelled(ray.dz)
     numbers[_TIME + l] = ray.time
     numbers[_TFAR + l] = ray.far
     bits[_MASK + l] = mask
@@ -134,12 +131,6 @@ def load_ray(packet: Packet, l: int, ray: Ray, mask: Whole) -> None:
     bits[_GEOM + l] = NOTHING
     bits[_INST + l] = NOTHING
     bits[_INST_PRIM + l] = 0
-
-
-@inline_kernel
-def _levelled(component: Real) -> Real:
-    """A component of a direction, or 0 where it is next to nothing."""
-    return component if abs(component) >= _LEVEL else np.float32(0.0)
 
 
 @inline_kernel

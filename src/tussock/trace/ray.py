@@ -12,7 +12,7 @@ import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel
 
-__all__ = ["LIFT", "SKIN", "Hit", "Ray", "lift_at", "ray_in_row", "skin_at"]
+__all__ = ["LIFT", "SKIN", "Hit", "Ray", "levelled", "lift_at", "ray_in_row", "skin_at"]
 
 SKIN = np.float32(1e-4)
 """[m] a ray starts this far out along its way, so that a sensor may touch a surface and a ray leaves the one it is on"""
@@ -21,6 +21,7 @@ LIFT = np.float32(1e-3)
 _STEP = np.float32(5e-7)
 """four steps of single precision, as a share of a coordinate: how far off its surface a hit may lie"""
 _GRAZING = np.float32(1e-3)
+_LEVEL = np.float32(1e-18)
 
 
 class Ray(NamedTuple):
@@ -62,6 +63,16 @@ class Hit(NamedTuple):
     """which placement"""
     material: Whole
     """−1 where nothing was met"""
+
+
+@inline_kernel
+def levelled(component: Real) -> Real:
+    """A component of a direction as Embree is to have it: 0 where it is next to nothing.
+
+    Below 1e-18 Embree's inverse is that of a positive number, but which side of a box a ray enters by goes by the sign: with
+    AVX-512, rays that are said to be close together then pass by what is in their way.
+    """
+    return component if abs(component) >= _LEVEL else np.float32(0.0)
 
 
 @inline_kernel
