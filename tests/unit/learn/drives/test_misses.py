@@ -59,3 +59,12 @@ def test_few_points_tell_nothing() -> None:
     assert set(found.rings[~found.hit].tolist()) == {2}
     every = ring(np.arange(COLUMNS))
     assert with_misses(every) is every
+
+
+@pytest.mark.parametrize(("columns", "told"), [(128, True), (124, False), (72, False)])
+def test_lines_that_are_too_coarse_tell_no_comb(columns: int, told: bool) -> None:
+    """A twentieth of a radian from pulse to pulse, 125.7 of which are a turn; of wider steps gaps and pulses are not told apart."""
+    angle = np.delete(np.arange(columns), [5, 6, 7]) * 2 * np.pi / columns
+    way = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], 1)
+    scan = MeasuredPulses.of(np.zeros(3), way, np.full(len(angle), 9.0), azimuths=angle, complete=False)
+    assert len(with_misses(scan)) == (columns if told else columns - 3)
