@@ -407,3 +407,25 @@ def test_calibrations_of_other_units() -> None:
             assert (up, left) == (0.0, 0.0) if name.endswith("s1") else 0.05 < up < 0.3 and 0.0 < left < 0.1
             assert not found.height.any() and 0.1 < np.abs(found.distance).max() < 3.0
             assert np.abs(found.distance_x - found.distance).max() < 0.5
+
+
+@pytest.mark.parametrize(("longer", "by_clock"), [(0.0, True), (8.0, True), (-8.0, True), (12.0, False)])
+def test_the_sensors_clock_knows_best_how_long_a_pause_was(longer: float, by_clock: bool) -> None:
+    """Of 200 cycles by the azimuths; to a twentieth of it the stamps are believed, and more of it is a packet that is missing."""
+    azimuth, stamps = turned(40, pause=(7, 6, 200.0))
+    stamps[8:] += round(longer * CYCLE)
+    found = find_pauses(azimuth, stamps, VLP, INTERVAL)
+    assert found.late_us[7, 12] == pytest.approx((200 + (longer if by_clock else 0)) * CYCLE, abs=1.5)
+    assert found.late_us[7, 11] == 0 and np.count_nonzero(found.late_us) == 12
+
+
+def test_one_packet_is_taken_apart_too() -> None:
+    sensor = load_sensor("hdl-32e")
+    packets = PacketEncoder(sensor).encode(made_frame(sensor, 0, share=0.01)).payloads
+    one, all_of_it = decode_packets(packets[:1]), decode_packets(packets)
+    assert one.model.name == "hdl-32e" and one.mode == "strongest" and one.stamp.tolist() == [0]
+    assert one.distance.tolist() == all_of_it.distance[:1].tolist()
+    other = packets[:2].copy()
+    other[1, 1205] ^= 1
+    with pytest.raises(InputError, match="must name their model"):
+        decode_packets(other)
