@@ -26,7 +26,7 @@ from tussock.wire.velodyne.encode import PacketEncoder, distance_steps, intensit
 from tussock.wire.velodyne.layout import layout_of
 from tussock.wire.velodyne.models import MODELS
 from tussock.wire.velodyne.packet_stream import _interval, _running_most, _wrapped
-from tussock.wire.velodyne.pauses import find_pauses, shorter_way
+from tussock.wire.velodyne.pauses import _inside, find_pauses, shorter_way
 from tussock.wire.velodyne.position import GeoOrigin, gprmc, position_packets, position_period
 from tussock.wire.velodyne.recognise import nearest_timing, timing_of, variants
 from tussock.wire.velodyne.status64 import StatusStream, _crc16, calibration_table
@@ -429,3 +429,15 @@ def test_one_packet_is_taken_apart_too() -> None:
     other[1, 1205] ^= 1
     with pytest.raises(InputError, match="must name their model"):
         decode_packets(other)
+
+
+def test_a_head_that_turns_slowly_wanders_by_two_steps_of_the_wire_at_most() -> None:
+    """What is more than 0.02° a cycle off the usual step is not of it: one step a cycle here, 3.4 in two of eleven blocks."""
+    steps = np.full((6, 11), 2.0)
+    steps[:, [2, 5]] = 6.8
+    steps[3, 8] = 2.0 + 100.0
+    azimuth = np.concatenate([np.zeros((6, 1)), np.cumsum(steps, axis=1)], axis=1)
+    late = _inside(azimuth, np.arange(0, 24, 2), 50.0)
+    wanted = np.zeros((6, 12))
+    wanted[3, 9:] = 100 * 50.0
+    assert late.tolist() == wanted.tolist()
