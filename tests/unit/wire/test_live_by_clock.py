@@ -428,3 +428,15 @@ def test_what_an_inertial_sensor_feels_is_told_with_its_moments() -> None:
     later = look_at(made_frame(felt, 36_000, share=0.0001), felt, "two", 5)
     assert later.imu_ns.tolist() == [5 + 3600 * 10**9 + 10_000_000 * k for k in range(10)], "an hour later"
     assert (later.start_ns, later.end_ns) == (5 + 3600 * 10**9, 5 + 3600 * 10**9 + 100_000_000)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"), [(OSError(5, "no such place"), "no such place"), (UnicodeError("odd"), "odd")]
+)
+def test_why_a_host_is_not_found(monkeypatch: pytest.MonkeyPatch, error: Exception, why: str) -> None:
+    def ask(*where: object, **how: object) -> None:
+        raise error
+
+    monkeypatch.setattr("tussock.wire.addresses.socket.getaddrinfo", ask)
+    with pytest.raises(InputError, match=rf"address h:5: the host 'h' cannot be found \({why}\)$"):
+        Endpoint.parse("h:5")

@@ -59,3 +59,21 @@ def test_few_points_tell_nothing() -> None:
     assert set(found.rings[~found.hit].tolist()) == {2}
     every = ring(np.arange(COLUMNS))
     assert with_misses(every) is every
+
+
+@pytest.mark.parametrize(("columns", "told"), [(128, True), (124, False), (72, False)])
+def test_lines_that_are_too_coarse_tell_no_comb(columns: int, told: bool) -> None:
+    """A twentieth of a radian from pulse to pulse, 125.7 of which are a turn; of wider steps gaps and pulses are not told apart."""
+    angle = np.delete(np.arange(columns), [5, 6, 7]) * 2 * np.pi / columns
+    way = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], 1)
+    scan = MeasuredPulses.of(np.zeros(3), way, np.full(len(angle), 9.0), azimuths=angle, complete=False)
+    assert len(with_misses(scan)) == (columns if told else columns - 3)
+
+
+def test_the_step_of_a_comb_is_its_smallest_that_is_common() -> None:
+    """One neighbour of three is a step away, two are two steps: gaps are multiples of it."""
+    taken = np.cumsum(np.tile([1, 2, 2], 72))
+    whole = with_misses(ring(taken[taken < 358]))
+    # Alone between two points a place may have been either's: nothing is added there, but where the ring ends.
+    missed = np.rint(np.rad2deg(whole.azimuths[~whole.hit]) - 0.3).astype(int) % 360
+    assert len(whole) >= 216 - 3 and set(missed.tolist()) <= {0, 357, 358, 359} and len(missed) > 0

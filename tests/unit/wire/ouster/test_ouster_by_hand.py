@@ -225,6 +225,10 @@ def test_what_a_unit_tells_of_itself_is_what_it_is() -> None:
         assert told["config_params"]["lidar_mode"] == f"{steps}x{rate:g}"
         assert told["config_params"]["azimuth_window"] == [10 * 360_000 // steps, (steps - 10) * 360_000 // steps]
         assert told["lidar_intrinsics"]["lidar_to_sensor_transform"][:12:5] == [-1.0, -1.0, 1.0]
+        for shift, at in ((told["imu_intrinsics"]["imu_to_sensor_transform"], unit.imu_position_mm),
+                          (told["beam_intrinsics"]["beam_to_lidar_transform"], (unit.beam_to_lidar[0], 0.0, unit.beam_to_lidar[1]))):  # fmt: skip
+            assert shift == [1, 0, 0, at[0], 0, 1, 0, at[1], 0, 0, 1, at[2], 0, 0, 0, 1]
+        assert told["lidar_intrinsics"]["lidar_to_sensor_transform"][12:] == [0, 0, 0, 1]
         assert told["sensor_info"]["prod_sn"] == "77" and told["lidar_data_format"]["fps"] == rate
         assert unit.shift == tuple(round(a * steps / 360) for a in unit.azimuth_deg)
         assert unit.product == {"os1-32": "OS-1-32", "os2-128": "OS-2-128", "os0-128": "OS-0-128"}[name]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,8 @@ from made_frames import made_frame
 from tussock.errors import InputError
 from tussock.poses import Pose, Trajectory
 from tussock.sensors.catalogue import load_sensor
+from tussock.wire.ouster.metadata import metadata
+from tussock.wire.ouster.models import unit_of
 from tussock.wire.packets import EPOCH
 from tussock.wire.recording import open_recording
 from tussock.wire.ros import read_log
@@ -251,3 +255,30 @@ def test_what_a_run_writes_into_a_log(tmp_path: Path) -> None:
     sent = [len(scan.packets) for scan in scans]
     cycles = sensor.pattern.cycles(1).stop
     assert sum(sent) == -(-cycles // 24) and len(sent) >= 2
+
+
+def test_which_unit_an_ousters_packets_are_of(tmp_path: Path) -> None:
+    """By the only metadata in the log, by that of the topic's own place, or by the file beside it."""
+    units = [replace(unit_of(load_sensor("os1-32")), serial=number) for number in (1, 2, 3)]
+    told = [(SimpleNamespace(data=json.dumps(metadata(unit))), 0) for unit in units]
+    odd = [(SimpleNamespace(data="{"), 0), (SimpleNamespace(data="{}"), 0)]
+    text = "std_msgs/msg/String"
+
+    def serial(topics: dict[str, Any], topic: str = "/front/lidar_packets") -> int:
+        return read_log._unit(
+            tmp_path / "a.mcap", log_of({name: (text, some) for name, some in topics.items()}), topic
+        ).serial
+
+    assert serial({"/front/metadata": told[:1], "/rear/metadata": told[1:2]}) == 1
+    assert serial({"/front/metadata": told[:1], "/rear/metadata": told[1:2]}, "/rear/lidar_packets") == 2
+    assert serial({"/metadata": told[:1]}) == 1 and serial({"/front/metadata": [*odd, *told[1:]]}) == 2
+    for topics in (
+        {"/front/metadata": told[:1], "/front/more": told[1:2]},
+        {"/a/metadata": told[:1], "/b/metadata": told[1:2]},
+        {"/front/metadata": odd},
+        {},
+    ):
+        with pytest.raises(InputError, match="need the metadata of their unit"):
+            serial(topics)
+    (tmp_path / "a.json").write_text(json.dumps(metadata(units[2])), encoding="utf-8")
+    assert serial({}) == 3 and serial({"/a/metadata": told[:1], "/b/metadata": told[1:2]}) == 3

@@ -159,6 +159,10 @@ def test_joining_waits_for_the_simulator(monkeypatch: pytest.MonkeyPatch, name: 
     with pytest.raises(InputError, match="there is no such segment; start the simulator first"):
         SharedSegment.attach(name, wait=0.5)
     assert fake.now == pytest.approx(100.5, abs=0.0101) and fake.naps == pytest.approx(50, abs=1)
+    before = fake.naps
+    with pytest.raises(InputError, match="there is no such segment"):
+        SharedSegment.attach(name)
+    assert fake.naps == before, "who does not want to wait looks once"
     path = Path("/dev/shm") / name
     for content, why in (
         (b"", "not .yet. a segment"),

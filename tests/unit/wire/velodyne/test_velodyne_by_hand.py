@@ -26,7 +26,7 @@ from tussock.wire.velodyne.encode import PacketEncoder, distance_steps, intensit
 from tussock.wire.velodyne.layout import layout_of
 from tussock.wire.velodyne.models import MODELS
 from tussock.wire.velodyne.packet_stream import _interval, _running_most, _wrapped
-from tussock.wire.velodyne.pauses import find_pauses, shorter_way
+from tussock.wire.velodyne.pauses import _inside, find_pauses, shorter_way
 from tussock.wire.velodyne.position import GeoOrigin, gprmc, position_packets, position_period
 from tussock.wire.velodyne.recognise import nearest_timing, timing_of, variants
 from tussock.wire.velodyne.status64 import StatusStream, _crc16, calibration_table
@@ -407,3 +407,37 @@ def test_calibrations_of_other_units() -> None:
             assert (up, left) == (0.0, 0.0) if name.endswith("s1") else 0.05 < up < 0.3 and 0.0 < left < 0.1
             assert not found.height.any() and 0.1 < np.abs(found.distance).max() < 3.0
             assert np.abs(found.distance_x - found.distance).max() < 0.5
+
+
+@pytest.mark.parametrize(("longer", "by_clock"), [(0.0, True), (8.0, True), (-8.0, True), (12.0, False)])
+def test_the_sensors_clock_knows_best_how_long_a_pause_was(longer: float, by_clock: bool) -> None:
+    """Of 200 cycles by the azimuths; to a twentieth of it the stamps are believed, and more of it is a packet that is missing."""
+    azimuth, stamps = turned(40, pause=(7, 6, 200.0))
+    stamps[8:] += round(longer * CYCLE)
+    found = find_pauses(azimuth, stamps, VLP, INTERVAL)
+    assert found.late_us[7, 12] == pytest.approx((200 + (longer if by_clock else 0)) * CYCLE, abs=1.5)
+    assert found.late_us[7, 11] == 0 and np.count_nonzero(found.late_us) == 12
+
+
+def test_one_packet_is_taken_apart_too() -> None:
+    sensor = load_sensor("hdl-32e")
+    packets = PacketEncoder(sensor).encode(made_frame(sensor, 0, share=0.01)).payloads
+    one, all_of_it = decode_packets(packets[:1]), decode_packets(packets)
+    assert one.model.name == "hdl-32e" and one.mode == "strongest" and one.stamp.tolist() == [0]
+    assert one.distance.tolist() == all_of_it.distance[:1].tolist()
+    other = packets[:2].copy()
+    other[1, 1205] ^= 1
+    with pytest.raises(InputError, match="must name their model"):
+        decode_packets(other)
+
+
+def test_a_head_that_turns_slowly_wanders_by_two_steps_of_the_wire_at_most() -> None:
+    """What is more than 0.02° a cycle off the usual step is not of it: one step a cycle here, 3.4 in two of eleven blocks."""
+    steps = np.full((6, 11), 2.0)
+    steps[:, [2, 5]] = 6.8
+    steps[3, 8] = 2.0 + 100.0
+    azimuth = np.concatenate([np.zeros((6, 1)), np.cumsum(steps, axis=1)], axis=1)
+    late = _inside(azimuth, np.arange(0, 24, 2), 50.0)
+    wanted = np.zeros((6, 12))
+    wanted[3, 9:] = 100 * 50.0
+    assert late.tolist() == wanted.tolist()
