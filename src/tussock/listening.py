@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from tussock.pulse.tables import Listening
+from tussock.sensors.receiver import Receiver
 from tussock.sensors.sensor import Sensor
 from tussock.signal.range_noise import RangeSpread, spread_of_ranges
 from tussock.signal.range_walk import leading_edge
@@ -16,8 +19,14 @@ __all__ = ["listening_of", "near_end_of", "ratio_of", "sensitivity_of", "spread_
 
 def sensitivity_of(sensor: Sensor) -> tuple[float, float]:
     """s₀ and n of the sensor's signal-to-noise ratio s₀·E·(1 m/r)ⁿ; (0, 2) where its sheet says nothing of it."""
-    targets = tuple(Target(t.reflectivity, t.distance_m, t.probability) for t in sensor.receiver.detects)
-    return sensitivity(targets, sensor.receiver.threshold_snr) if targets else (0.0, 2.0)
+    return _sensitivity(sensor.receiver)
+
+
+@lru_cache(maxsize=16)
+def _sensitivity(receiver: Receiver) -> tuple[float, float]:
+    """Kept: it is asked several times a scan."""
+    targets = tuple(Target(t.reflectivity, t.distance_m, t.probability) for t in receiver.detects)
+    return sensitivity(targets, receiver.threshold_snr) if targets else (0.0, 2.0)
 
 
 def near_end_of(sensor: Sensor) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from tussock.randomness import chance_of, check_seed
 from tussock.return_modes import MODES
 from tussock.scattering import air_of
 from tussock.scene.scene import Scene
+from tussock.sensors.beam import Beam
 from tussock.sensors.pulses import Pulses
 from tussock.sensors.sensor import Sensor
 from tussock.signal.air import CLEAR
@@ -309,34 +311,51 @@ def _checked_sun(sun: tuple[float, float]) -> Sun:
     return sun_at(azimuth, elevation)
 
 
-def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
-    offsets = sensor.beam.stencil().astype(np.float64)
+class _Spread(NamedTuple):
+    """How a beam is spread over its sub-rays; the names are those of `Firing`."""
+
+    stencil: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    columns: NDArray[np.float32]
+    falls: np.float32
+    spot: int
+    half_sizes: tuple[float, float]
+
+
+@lru_cache(maxsize=16)
+def _spread(beam: Beam, echoes: bool) -> _Spread:
+    """Kept for the next scan: it is the same for all of a sensor."""
+    offsets = beam.stencil().astype(np.float64)
     length = np.sqrt(1 + (offsets**2).sum(1, keepdims=True))
     stencil = (np.concatenate([np.ones((len(offsets), 1)), offsets], 1) / length).astype(np.float32)
-    origins = _ONE_ORIGIN if pulses.origins is None else pulses.origins
-    beam = sensor.beam
     drawn = Spot.SQUARE if beam.shape == "rectangle" else Spot.ROUND
     spot = drawn if beam.sampling == "random" else Spot.STENCIL
-    half_width, half_height = beam.half_sizes
-    echoes = sensor.receiver.model == "echoes"
     weights = beam.weights() if echoes else np.ones(len(stencil), np.float32)
     columns = np.concatenate([stencil, weights[:, None]], 1)
+    columns = np.ascontiguousarray(np.concatenate([columns, np.repeat(columns[-1:], LANES, 0)]).T)
+    falls = np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0)
+    return _Spread(sealed(stencil), sealed(weights), sealed(columns), falls, int(spot), beam.half_sizes)
+
+
+def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
+    origins = _ONE_ORIGIN if pulses.origins is None else pulses.origins
+    spread = _spread(sensor.beam, sensor.receiver.model == "echoes")
     return Firing(
         pulses.directions,
         origins,
         pulses.offsets,
         pulses.lasers,
-        apart_in_groups(pulses.lasers, len(stencil)),
-        stencil,
-        weights,
-        np.ascontiguousarray(np.concatenate([columns, np.repeat(columns[-1:], LANES, 0)]).T),
-        np.float32(2.0 if echoes and spot and beam.profile == "gaussian" else 0.0),
-        int(spot),
-        np.float32(half_width),
-        np.float32(half_height),
+        apart_in_groups(pulses.lasers, len(spread.stencil)),
+        spread.stencil,
+        spread.weights,
+        spread.columns,
+        spread.falls,
+        spread.spot,
+        np.float32(spread.half_sizes[0]),
+        np.float32(spread.half_sizes[1]),
         np.float32(sensor.noise.pointing_sigma_mrad * 1e-3),
         span,
-        len(stencil),
+        len(spread.stencil),
         _NO_WEIGHTS,
         _NO_PLANE,
     )
