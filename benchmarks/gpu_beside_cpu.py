@@ -2,8 +2,9 @@
 
     python benchmarks/gpu_beside_cpu.py [case …] [--compile]
 
-Every case is scanned on both with one seed and twice on the graphics processor, which must give the same bytes. Of the returns of
-the CPU it says which share is there too, with a true range within 0.1 mm; and with the same object, label and copy.
+Every case is scanned on both with one seed and twice on the graphics processor, which must give the same bytes. It says of which
+share of the pulses all returns, as many on both, have the same true range to 0.1 mm, the same reported range, and the same
+object, label and copy; pulses without a return count.
 ``--compile`` only compiles the kernels, which needs no graphics processor, and keeps them for a later run.
 """
 
@@ -148,17 +149,23 @@ CASES: dict[str, Callable[[], Scanned]] = {
 
 
 def shares(here: Any, there: Any) -> tuple[float, float, float]:
-    """Of the returns of either: at the same true range, at the same reported range, and of the same thing."""
+    """Of all pulses: whose returns are all at the same true range, at the same reported range, and of the same thing."""
     keys = [frame.pulse.astype(np.int64) * 256 + frame.return_number for frame in (here, there)]
     _, one, two = np.intersect1d(*keys, return_indices=True)
-    either = max(len(here), len(there), 1)
+    alone = np.setxor1d(*keys) // 256
+
+    def share(same: Any) -> float:
+        others = np.union1d(alone, here.pulse[one[~same]])
+        return 1.0 - len(others) / here.meta["pulses"]
+
     near, told = (
-        np.abs(np.nan_to_num(getattr(here, name)[one]) - np.nan_to_num(getattr(there, name)[two])) <= 1e-4
+        share(np.abs(np.nan_to_num(getattr(here, name)[one]) - np.nan_to_num(getattr(there, name)[two])) <= 1e-4)
         for name in ("true_range", "range")
     )
     names = ("object_id", "label", "placement")
-    same = np.all([getattr(here, name)[one] == getattr(there, name)[two] for name in names], axis=0)
-    return float(near.sum() / either), float(told.sum() / either), float(same.sum() / either)
+    return (
+        near, told, share(np.all([getattr(here, name)[one] == getattr(there, name)[two] for name in names], axis=0)),
+    )  # fmt: skip
 
 
 def compared(name: str, case: Scanned) -> None:
