@@ -16,11 +16,11 @@ from numba import int64
 from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, inline_kernel, kernel
-from tussock.learn.grid_walks import LEAST_PASSING, UNIT, count_in_grid, escape_in_grid
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
+from tussock.learn.walks.grid_walks import LEAST_PASSING, UNIT, count_in_grid, escape_in_grid
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.ray import ray_in_row

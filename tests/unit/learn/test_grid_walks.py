@@ -9,11 +9,11 @@ import pytest
 from test_permeability import cloud, fired
 
 from tussock.kernels import kernel
-from tussock.learn.crossings import measure, new_crossings
-from tussock.learn.grid_walks import count_in_grid, escape_in_grid
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.permeability import Asked, Owners, _escape
 from tussock.learn.pulse_rays import rays_of_pulses
+from tussock.learn.walks.crossings import measure, new_crossings
+from tussock.learn.walks.grid_walks import count_in_grid, escape_in_grid
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_hits import Gaussians, closest, gaussians_of, shell_of
 

@@ -1,7 +1,7 @@
 """The two walks of learning through a grid of voxels, many pulses together.
 
 They count what those of `tussock.learn.permeability` count of volumes that may overlap. In a grid nothing that was crossed lies
-behind a pulse's own volume, so what is crossed can be written down first and measured later (`tussock.learn.crossings`).
+behind a pulse's own volume, so what is crossed can be written down first and measured later (`tussock.learn.walks.crossings`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from numba import int64
 from numpy.typing import NDArray
 
 from tussock.kernels import borrowed, kernel
-from tussock.learn.crossings import FULL, measure, new_crossings
 from tussock.learn.pulse_rays import PulseRays
+from tussock.learn.walks.crossings import FULL, measure, new_crossings
 from tussock.scene.volumes import WHOLE
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import END, EXIT, Walk, new_walk, start_walk
