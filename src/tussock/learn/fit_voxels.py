@@ -136,14 +136,15 @@ def fit_voxels(
     if left_out.any() and not left_out.all():
         tree, passed, ended = tree.select(~left_out), passed[~left_out], ended[~left_out]
         labels, colors = labels[~left_out] if len(labels) else labels, colors[~left_out] if len(colors) else colors
-        closed, held = _gaussians(tree, options)
+        closed, held = _chosen(closed, ~left_out), held[~left_out]
         tables = gaussians_of([closed])
     rho, shells, met = permeabilities(
         passed[:, :-1], ended[:, :-1], closed.edges <= np.float32(options.tau), options.plain
     )
     if tree.filled.any():
-        like = nearest_seen(tree.places, tree.filled)
-        labels, colors = labels[like] if len(labels) else labels, colors[like] if len(colors) else colors
+        if len(labels) or len(colors):
+            like = nearest_seen(tree.places, tree.filled)
+            labels, colors = labels[like] if len(labels) else labels, colors[like] if len(colors) else colors
         rho, shells = filled_shells(rho, shells, tree, passed, ended)
     gap = gap_of(taught.gaps)
     own = without_own(passed[:, :-1] + ended[:, :-1])
@@ -244,6 +245,25 @@ def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[
         "voxels", options.tau, levels=tree.levels,
     )  # fmt: skip
     return volumes, held
+
+
+def _chosen(volumes: Volumes, rows: NDArray[np.bool_]) -> Volumes:
+    """Some of the Gaussians, every one of them impermeable still."""
+    chosen = np.flatnonzero(rows)
+    names = (
+        "means",
+        "precisions",
+        "permeability",
+        "shells",
+        "closure",
+        "pulses",
+        "intensity",
+        "held",
+        "second",
+        "levels",
+    )
+    columns: dict[str, Any] = {name: np.take(getattr(volumes, name), chosen, axis=0) for name in names}
+    return replace(volumes, **columns)
 
 
 def _inside(tree: Levelled, voxel: float) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ import numpy as np
 from tussock.errors import InputError
 from tussock.learn.choose_voxel import choose_voxel
 from tussock.learn.dead_lasers import silent_rings
+from tussock.learn.drives.ahead import ReadAhead
 from tussock.learn.drives.drive import Drive
 from tussock.learn.drives.kept import KeptPasses
 from tussock.learn.drives.legs import Reading, files_of
@@ -105,7 +106,7 @@ def learn_drive(
         origin=first.middle,
     )  # fmt: skip
     keeper = None if given.keep is None else KeptPasses(given.keep, _about(drive, poses, given, wanted), say)
-    volumes = fit_voxels(noisy, wanted, keeper=keeper, dead=silent_rings)
+    volumes = fit_voxels(ReadAhead(noisy), wanted, keeper=keeper, dead=silent_rings)
     if not volumes.meta["complete"]:
         say(
             "drive: pulses without return are not among those recorded, so volumes stop too many at the rim of things; "

@@ -15,11 +15,12 @@ import numpy as np
 from numba import int64
 from numpy.typing import NDArray
 
-from tussock.kernels import borrowed, kernel
+from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
+from tussock.learn.walks.grid_walks import LEAST_PASSING, UNIT, count_in_grid, escape_in_grid
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_on_threads
 from tussock.trace.ray import ray_in_row
@@ -37,8 +38,6 @@ _PRIOR_ESCAPES = 0.5
 SEEN_THROUGH = 8
 """pulses that passed a filled volume within τ, and say that nothing is there"""
 _AROUND = (16, 4)  # [cells] what counts as around a volume, wide and near: a block and a brick of the grid
-_LEAST_PASSING = 1e-3  # probability of passing all volumes so far, below which a pulse counts as stopped
-_UNIT = 2.0**24  # shares of pulses are added as whole numbers, so that their order, and the threads, do not matter
 
 
 class Counting:
@@ -53,23 +52,25 @@ class Counting:
     ) -> None:
         self._gaussians, self._workers, self._near = gaussians, min(threads, _MOST_COPIES), near
         volumes, shells = gaussians.shells.shape
-        self._seen = np.zeros((0, 2), np.int64) if seen is None else np.ascontiguousarray(seen)
-        counts = [np.zeros((self._workers, volumes, shells + 1), np.uint32) for _ in range(2)]
-        self._counts = (*counts, np.zeros((self._workers, len(self._seen), 1), np.uint32))
+        self._seen = np.zeros((0, 2), np.int32) if seen is None else np.ascontiguousarray(seen, np.int32)
+        # What one pulse adds stands side by side: passed, by shell and outside; passed in other scans; ended, likewise.
+        self._counts = np.zeros((self._workers, volumes, 2 * shells + 3), np.uint32)
+        self._shells = shells
 
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
         asked = Asked(labels, pulses.turns, self._seen, self._near)
-        run_on_threads(_count, self._workers, self._gaussians, rays_of_pulses(pulses), asked, self._counts)
+        count = _count if self._gaussians.cells.listing[0] else count_in_grid
+        run_on_threads(count, self._workers, self._gaussians, rays_of_pulses(pulses), asked, self._counts)
 
     def totals(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Passed and ended, both (volumes, shells + 1); the last column is what lies outside all shells."""
-        passed, ended = (_added_up(counts) for counts in self._counts[:2])
-        return passed, ended
+        counts, s = _added_up(self._counts), self._shells
+        return counts[:, : s + 1].copy(), counts[:, s + 2 :].copy()
 
     def otherwise(self) -> NDArray[np.uint32]:
         """Pulses that passed each volume in scans before the first and after the last that ended there, (volumes,)."""
-        return _added_up(self._counts[2])[:, 0]
+        return _added_up(self._counts)[: len(self._seen), self._shells + 1].copy()
 
 
 class Asked(NamedTuple):
@@ -79,7 +80,7 @@ class Asked(NamedTuple):
     """the volume of each return, −1 for none, shape (n,)"""
     turns: NDArray[np.int64]
     """the scan of each pulse, shape (n,)"""
-    seen: NDArray[np.int64]
+    seen: NDArray[np.int32]
     """the first and the last scan that ended in each volume, shape (volumes, 2), or no rows"""
     near: int
     """shells that count as the middle of a volume"""
@@ -90,7 +91,7 @@ def _added_up(counts: NDArray[Any]) -> NDArray[Any]:
     for more in range(1, len(counts)):
         counts[0] += counts[more]
         counts[more] = 0
-    return counts[0].copy()
+    return counts[0]
 
 
 def find_volumes(
@@ -149,16 +150,21 @@ def filled_shells(
         if not len(rows):
             continue
         around = tree.inside(level + 1)
-        seen = ~tree.filled
-        through, met = np.zeros((around.max() + 1, s)), np.zeros((around.max() + 1, s))
-        np.add.at(through, around[seen], passed[seen, :s])
-        np.add.at(met, around[seen], passed[seen, :s] + ended[seen, :s])
+        seen = np.flatnonzero(~tree.filled)
+        through, stopped = (_by_group(around, seen, counts[:, :s]) for counts in (passed, ended))
+        met = through + stopped
         whole = (through.sum(1) / np.maximum(met.sum(1), 1))[:, None]
         usual = ((through + whole) / (met + 1))[around[rows]]
         share = (passed[rows, :s] + usual) / (passed[rows, :s] + 1.0)
         shells[rows] = np.round(share * WHOLE).astype(np.uint16)
         rho[rows] = usual.mean(1)
     return rho, shells
+
+
+def _by_group(groups: NDArray[np.int64], rows: NDArray[np.int64], counts: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Sums of the chosen rows by their group, shape (groups, columns); of whole numbers, so the same in any order."""
+    chosen, size = groups[rows], int(groups.max()) + 1
+    return np.stack([np.bincount(chosen, np.take(column, rows), size) for column in counts.T], 1)
 
 
 def without_own(met: NDArray[np.uint32]) -> NDArray[np.float32]:
@@ -183,9 +189,7 @@ def _count_all(
     gaussians, walk = borrowed(gaussians), borrowed(walk)
     labels, turns, seen, near = borrowed(asked)
     origins, directions, ranges, reach = borrowed(rays)
-    passed, ended, otherwise = borrowed(counts)
-    listing = gaussians.cells.listing[0]
-    edges2 = gaussians.edges2
+    mine, edges2, outside = borrowed(counts)[worker], gaussians.edges2, gaussians.shells.shape[1]
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             own = labels[b]
@@ -193,18 +197,22 @@ def _count_all(
             ray = ray_in_row(origins, directions, b, end)
             if own >= 0:
                 distance2 = closest(gaussians, own, ray)[2]
-                ended[worker, own, shell_of(edges2, 0, distance2)] += np.uint32(1)
+                mine[own, _column(shell_of(edges2, 0, distance2), outside) + outside + 2] += np.uint32(1)
             if not start_walk(gaussians.cells, 0, walk, ray):
                 continue
             while True:
                 i, shell, t, _ = next_volume(gaussians, 0, walk, ray)
-                # In a grid of voxels nothing that was crossed lies behind the own one; ellipsoids overlap.
-                if i < 0 or (i == own and not listing):
+                if i < 0:
                     break
-                if i != own and (t < end or not listing):
-                    passed[worker, i, shell] += np.uint32(1)
+                if i != own and t < end:
+                    mine[i, _column(shell, outside)] += np.uint32(1)
                     if len(seen) > 0 and 0 <= shell < near and (turns[b] < seen[i, 0] or turns[b] > seen[i, 1]):
-                        otherwise[worker, i, 0] += np.uint32(1)
+                        mine[i, outside + 1] += np.uint32(1)
+
+
+@inline_kernel
+def _column(shell: Any, outside: Any) -> Any:
+    return shell if shell >= 0 else outside
 
 
 class Escapes:
@@ -223,7 +231,8 @@ class Escapes:
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
         owners = Owners(labels, self._own)
-        run_on_threads(_escape, self._workers, self._gaussians, rays_of_pulses(pulses), owners, self._sums)
+        escape = _escape if self._gaussians.cells.listing[0] else escape_in_grid
+        run_on_threads(escape, self._workers, self._gaussians, rays_of_pulses(pulses), owners, self._sums)
 
     def totals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Those that would get away, in 2^−24, and those that did, both (volumes,)."""
@@ -237,7 +246,7 @@ class Escapes:
         Where few are expected, it is shrunk towards that of the volumes around it, and theirs towards that of the whole
         model: of the ground nothing gets away, of a crown before the sky much does.
         """
-        would = expected / _UNIT
+        would = expected / UNIT
         usual = np.full(len(would), min(observed.sum() / max(would.sum(), 1e-9), 1.0))
         for around in around_volumes(gaussians):
             usual = shrunk(observed, would, usual, around, _PRIOR_ESCAPES)
@@ -303,9 +312,9 @@ def _escape_all(
                     passing = min(passing * without_own[i, shell], 1.0)
                 left *= passing
                 last = i
-                if left < _LEAST_PASSING:
+                if left < LEAST_PASSING:
                     break
-            if last >= 0 and known and left >= _LEAST_PASSING:
-                expected[worker, last] += np.int64(left * _UNIT)
+            if last >= 0 and known and left >= LEAST_PASSING:
+                expected[worker, last] += np.int64(left * UNIT)
                 if labels[b] < 0:
                     observed[worker, last] += 1

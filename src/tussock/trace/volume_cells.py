@@ -314,11 +314,11 @@ def next_cell(cells: Cells, model: Whole, walk: Walk) -> Whole:
         # The largest empty thing that the ray is in: a region (6), a block (4), a brick (2); else a cell (0).
         level = int64(6)
         if region < 0:
-            region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
+            region = find_region(cells, model, x >> 6, y >> 6, z >> 6)
         if region >= 0:
             level = int64(4)
             if block < 0:
-                block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+                block = inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
             if block >= 0:
                 bricks = cells.block_mask[block]
                 if bricks == uint64(0):
@@ -326,14 +326,14 @@ def next_cell(cells: Cells, model: Whole, walk: Walk) -> Whole:
                 else:
                     level = int64(2)
                     if brick < 0:
-                        brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
+                        brick = inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
                     if brick >= 0:
                         within = cells.brick_mask[brick]
                         if within == uint64(0):
                             found = int64(cells.brick_first[brick])
                         else:
                             level = int64(0)
-                            found = _inside(within, cells.brick_first[brick], x, y, z)
+                            found = inside(within, cells.brick_first[brick], x, y, z)
         # Leave it through the nearest wall. The way is measured from the start, so errors do not add up; along the
         # other axes the ray stays inside what it leaves, so it is never stuck on an edge.
         entry = way
@@ -379,36 +379,36 @@ def volume_at(cells: Cells, model: Whole, x: Whole, y: Whole, z: Whole) -> Whole
     x, y, z = x - low[model, 0], y - low[model, 1], z - low[model, 2]
     if not (0 <= x < size[model, 0] and 0 <= y < size[model, 1] and 0 <= z < size[model, 2]):
         return int64(-1)
-    region = _find_region(cells, model, x >> 6, y >> 6, z >> 6)
+    region = find_region(cells, model, x >> 6, y >> 6, z >> 6)
     if region < 0:
         return int64(-1)
-    block = _inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+    block = inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
     if block < 0:
         return int64(-1)
     bricks = cells.block_mask[block]
     if bricks == uint64(0):
         return int64(cells.block_first[block])
-    brick = _inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
+    brick = inside(bricks, cells.block_first[block], x >> 2, y >> 2, z >> 2)
     if brick < 0:
         return int64(-1)
     within = cells.brick_mask[brick]
     if within == uint64(0):
         return int64(cells.brick_first[brick])
-    return int64(_inside(within, cells.brick_first[brick], x, y, z))
+    return int64(inside(within, cells.brick_first[brick], x, y, z))
 
 
 @inline_kernel
-def _inside(mask: Any, first: Any, x: Any, y: Any, z: Any) -> Any:
+def inside(mask: Any, first: Any, x: Any, y: Any, z: Any) -> Any:
     """Number of the thing at (x, y, z) inside something with this mask, −1 where there is none."""
     bit = uint64(((x & 3) << 4) | ((y & 3) << 2) | (z & 3))
     number = int64(-1)
     if (mask >> bit) & uint64(1) != uint64(0):
-        number = first + _set_bits(mask & ((uint64(1) << bit) - uint64(1)))
+        number = first + set_bits(mask & ((uint64(1) << bit) - uint64(1)))
     return number
 
 
 @inline_kernel
-def _set_bits(word: Any) -> Any:
+def set_bits(word: Any) -> Any:
     """How many bits are set."""
     a = uint64(word)
     a = a - ((a >> uint64(1)) & uint64(0x5555555555555555))
@@ -427,7 +427,7 @@ def _within(coarse: Any, level: Any, x: Any, place: Any) -> Any:
 
 
 @inline_kernel
-def _find_region(cells: Any, model: Any, x: Any, y: Any, z: Any) -> Any:
+def find_region(cells: Any, model: Any, x: Any, y: Any, z: Any) -> Any:
     key = (x << 30) | (y << 15) | z
     first, mask = cells.slot_first[model], cells.slot_mask[model]
     slot = _slot(key, mask)

@@ -304,6 +304,7 @@ def test_voxels_are_larger_where_little_was_seen() -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.02, 3.0), st.integers(0, 99))
 @example(voxel=0.5164299219015381, seed=36)  # a mean a micrometre above a wall
+@example(voxel=2.9577194556104036, seed=39)  # two of 63 at a wall
 def test_means_are_those_of_the_returns_in_steps_that_files_hold_in_few_bytes(voxel: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.uniform((17, -3, -3), (23, 3, 3), (500, 3))
@@ -318,4 +319,7 @@ def test_means_are_those_of_the_returns_in_steps_that_files_hold_in_few_bytes(vo
     # The nearest step, unless it lies in the neighbour: then the next one.
     stays = (voxels_of(np.round(means / step) * step, voxel) == cells).all(1, keepdims=True)
     assert (np.abs(volumes.means[order] - means) <= np.where(stays, step / 2, step) + 1e-5 * max(voxel, 1)).all()
-    assert (volumes.means.astype(np.float64) % step == 0).mean() > 0.98
+    # In between are those alone that the nearest step would put over a wall, or onto it.
+    exact = volumes.means.astype(np.float64)
+    from_wall = np.abs(exact / voxel - np.round(exact / voxel)) * voxel
+    assert (from_wall[exact % step != 0] < step / 2 + 3e-4 * voxel).all()

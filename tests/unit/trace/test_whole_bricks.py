@@ -14,12 +14,12 @@ from tussock.trace.volume_cells import (
     ENTRY,
     EXIT,
     Cells,
-    _set_bits,
     cell_keys,
     grid_of,
     joined,
     new_walk,
     next_cell,
+    set_bits,
     start_walk,
     volume_at,
 )
@@ -145,4 +145,4 @@ def test_bits_are_counted() -> None:
     words = [0, 1, 2**63, 2**64 - 1, *(int(word) for word in rng.integers(0, 2**64, 40, np.uint64))]
     words += [1 << bit for bit in range(0, 64, 7)] + [(1 << bit) - 1 for bit in range(1, 64, 9)]
     for word in words:
-        assert _set_bits(np.uint64(word)) == word.bit_count()
+        assert set_bits(np.uint64(word)) == word.bit_count()

@@ -53,7 +53,8 @@ class Levelled:
 
     def select(self, rows: NDArray[np.bool_]) -> Levelled:
         """The chosen voxels."""
-        return Levelled(*(getattr(self, field.name)[rows] for field in fields(self)))
+        chosen = np.flatnonzero(rows)
+        return Levelled(*(np.take(getattr(self, field.name), chosen, axis=0) for field in fields(self)))
 
     @property
     def sides(self) -> NDArray[np.int64]:
@@ -132,5 +133,5 @@ def _joined(
     filled = np.repeat([False, True], [sum(map(len, parts)), sum(len(some.voxels) for some, _ in fillings)])
     cells = np.concatenate(voxels)
     order = np.argsort(cell_keys(cells, cells.min(0)))
-    rest = [np.concatenate(column)[order] for column in [*columns, [filled]]]
-    return Levelled(cells[order], np.concatenate(levels)[order], *rest)
+    rest = [np.take(np.concatenate(column), order, axis=0) for column in [*columns, [filled]]]
+    return Levelled(np.take(cells, order, axis=0), np.concatenate(levels)[order], *rest)

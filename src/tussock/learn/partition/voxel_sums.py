@@ -127,9 +127,10 @@ class VoxelSums:
         _add_to_coarser(self.sums, self.voxels - above * times, inside.ravel(), times, sums)
         return VoxelSums(above[first], sums, self.voxel * times), inside.ravel()
 
-    def select(self, rows: Any) -> VoxelSums:
+    def select(self, rows: NDArray[Any]) -> VoxelSums:
         """The chosen rows (a mask or indices)."""
-        return VoxelSums(self.voxels[rows], self.sums[rows], self.voxel)
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return VoxelSums(np.take(self.voxels, chosen, axis=0), np.take(self.sums, chosen, axis=0), self.voxel)
 
 
 class Summing:
@@ -164,7 +165,8 @@ class Summing:
         kept = np.arange(table.voxels.shape[1]) < table.used[:, None]
         voxels = table.voxels[kept].astype(np.int64)
         order = np.lexsort(voxels.T[::-1])
-        return VoxelSums(voxels[order], table.sums.reshape(-1, _COLUMNS)[np.flatnonzero(kept)[order]], self._voxel)
+        sums = np.take(table.sums.reshape(-1, _COLUMNS), np.flatnonzero(kept)[order], axis=0)
+        return VoxelSums(np.take(voxels, order, axis=0), sums, self._voxel)
 
 
 class Returns(NamedTuple):
