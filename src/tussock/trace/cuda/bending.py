@@ -37,7 +37,7 @@ class Bent(NamedTuple):
     """A piece of a ray."""
 
     pieces: Whole
-    """how many there are; 0 where the ray misses the plant"""
+    """how many there are; 0 where the ray misses the plant, or has met something before this one begins"""
     root: Whole
     """of the shape"""
     ray: Piece
@@ -56,7 +56,7 @@ def is_bent(root: Whole) -> bool:
 
 @inline_kernel
 def next_piece(plant: Plant, tables: HitTables, named: Copy, ray: Ray, far: Real, piece: Whole) -> Bent:
-    """Piece number ``piece`` of a ray of the length ``far`` in the shape of a copy that is bent."""
+    """Piece number ``piece`` of a ray in the shape of a copy that is bent; what it met so far is ``far`` away."""
     tips, row = tables.sway.tips, tables.sway.first[named.geometry] + named.copy
     place = np.float32(ray.time) * np.float32(tips.shape[1] - 1)
     node = min(int(place), tips.shape[1] - 3)
@@ -68,10 +68,10 @@ def next_piece(plant: Plant, tables: HitTables, named: Copy, ray: Ray, far: Real
     )
     whole = Ray(ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz, np.float32(ray.near), np.float32(far), ray.time)
     made = upright(plant, whole, tip)
-    pieces = pieces_of(made.rise) if made.begin <= made.end else 0
-    return Bent(
-        pieces, np.int32(named.root - np.int32(BENDS)), straightened(plant, made, tip.x, tip.y, share_of(pieces), piece)
-    )
+    pieces = pieces_of(made.rise)
+    part = straightened(plant, made, tip.x, tip.y, share_of(pieces), piece)
+    left = pieces if (made.begin <= made.end) & (part.begin <= whole.far) else 0
+    return Bent(left, np.int32(named.root - np.int32(BENDS)), part)
 
 
 @inline_kernel

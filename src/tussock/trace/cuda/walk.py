@@ -135,7 +135,7 @@ def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, 
     height = np.uint32(1)
     link = np.int32(0)
     going = True
-    # Of a plant that bends: how many pieces of the ray were begun, how far the ray goes, and the piece.
+    # Of a plant that bends: how many pieces of the ray were begun, how far the ray goes, and how far it is looked at in the piece.
     piece, whole, end = np.int32(0), far, far
     while going:
         steps = np.int32(0)
@@ -206,10 +206,11 @@ def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, 
             part = _next_piece(trees, tables, bent, ray, whole, piece)
             way = part.ray
             if piece < part.pieces:
-                # One piece is as long as the ray: what it meets before or behind the plant's box is met as well.
-                current, piece, end = bent, np.int32(piece + 1), np.float32(-1.0)
+                # One piece goes on to the end of the ray: what it meets behind the plant's box is met as well.
+                current, piece, near, end = bent, np.int32(piece + 1), np.float32(way.begin), np.float32(-1.0)
                 if part.pieces > 1:
-                    near, far, end = np.float32(way.begin), np.float32(way.end), np.float32(way.end)
+                    far = np.float32(min(way.end, whole))
+                    end = far
                 slabs = _slabs(way.x, way.y, way.z, way.dx, way.dy, way.dz)
                 sheared = _sheared(way.x, way.y, way.z, way.dx, way.dy, way.dz)
                 stack[height] = np.int32(_RETURN)

@@ -3,6 +3,9 @@
 Whoever traces it: Embree's callbacks sixteen at a time (`tussock.trace.wind.sway_geometry`, which says how far pieces leave the curve),
 or a thread of a graphics processor for one (`tussock.trace.cuda.bending`). In single precision, and where a loop over lanes is to do them
 all at once, without branches.
+
+What a ray met before at another plant decides whether a piece is looked at and how far, not where it runs: plants are asked in whatever
+order, and a ray has the same pieces in each.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from tussock.trace.ray import Ray
 from tussock.trace.wind.sway import Tip
 
 __all__ = [
-    "MARGIN", "PIECES", "Piece", "Plant", "Upright", "curve", "least", "line", "most", "not_zero", "on_parabola", "pieces_of", "share_of",
-    "straightened", "upright",
+    "MARGIN", "PIECES", "Piece", "Plant", "Upright", "begin_of", "curve", "least", "line", "most", "not_zero", "on_parabola",
+    "pieces_of", "share_of", "straightened", "upright",
 ]  # fmt: skip
 
 _NONE, _HALF, _ONE, _FOUR, _SIX, _THIRD = (np.float32(value) for value in (0.0, 0.5, 1.0, 4.0, 6.0, 1.0 / 3.0))
@@ -45,7 +48,7 @@ class Plant(NamedTuple):
 
 
 class Upright(NamedTuple):
-    """A ray in the coordinates of the shape, and the part of it that may meet the plant."""
+    """A ray in the coordinates of the shape, and the part of it in the plant's box, be the ray as long as it may."""
 
     x: Real
     y: Real
@@ -104,7 +107,7 @@ def upright(plant: Plant, ray: Ray, tip: Tip) -> Upright:
     y1 = (high[1] + most(tip.y, _NONE) - y) * per_y
     z0, z1 = (low[2] - z) * per_z, (base + high[2] * tip.tall + MARGIN - z) * per_z
     near = most(ray.near, most(most(least(x0, x1), least(y0, y1)), least(z0, z1)))
-    far = least(ray.far, least(least(most(x0, x1), most(y0, y1)), most(z0, z1)))
+    far = least(least(most(x0, x1), most(y0, y1)), most(z0, z1))  # not ray.far, which says what was met so far
     # What is left of the height only matters to pieces from here on, by its reciprocal.
     per_tall = _ONE / tip.tall
     share = per_tall * plant.per_height
@@ -126,11 +129,17 @@ def share_of(pieces: int) -> Real:
 
 
 @inline_kernel
+def begin_of(begin: Real, end: Real, share: Real, piece: Real) -> Real:
+    """Where along the ray a piece begins that is a ``share`` of a part of it."""
+    return begin + np.float32(piece) * ((end - begin) * share)
+
+
+@inline_kernel
 def straightened(plant: Plant, ray: Upright, tip_x: Real, tip_y: Real, share: Real, piece: int) -> Piece:
     """A straight ray through where a piece of a ray, a ``share`` of it, begins and ends in the plant upright."""
     base, per_height, per_tall = plant.base, plant.per_height, ray.per_tall
     step = (ray.end - ray.begin) * share
-    near = ray.begin + np.float32(piece) * step
+    near = begin_of(ray.begin, ray.end, share, piece)
     length = most(step, _SHORT)
     far = near + length
     x, y, z, dx, dy, dz = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz

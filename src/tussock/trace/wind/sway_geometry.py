@@ -1,12 +1,13 @@
 """Copies that sway, for Embree: primitives of ours whose boxes hold a plant wherever the wind may take it.
 
-No hierarchy is built for a frame, only a table of where the tips are at steps of 20 ms. Where a ray enters such a box, Embree calls back, and the ray goes on into the shape's own
-hierarchy, which all copies share, in the coordinates in which the plant stands upright. There a straight ray is a curve;
-it is followed in straight pieces between points on it, one where it runs through less than a quarter of the plant's
-height, as the rays of a LIDAR mostly do, two or three where it comes from above. A piece that spans the share s of the height
-from z on leaves the curve by ½ s²(1 − z)² of the tip's displacement at most, as ψ'' = 4(1 − z)²; pieces are as many as keep
-s(1 − z) to about a quarter, three at most. That settles which triangle is met; where is then
-computed with the triangle bent at the ray's own time (`tussock.trace.packets.resolve`).
+No hierarchy is built for a frame, only a table of where the tips are at steps of 20 ms. Where a ray enters such a box, Embree calls
+back, and the ray goes on into the shape's own hierarchy, which all copies share, in the coordinates in which the plant stands upright.
+There a straight ray is a curve; it is followed, from where it enters the box to where it leaves it, in straight pieces between points
+on it, one where it runs through less than a quarter of the plant's height, as the rays of a LIDAR mostly do, two or three where it comes
+from above. A piece that spans the share s of the height from z on leaves the curve by ½ s²(1 − z)² of the tip's displacement at most, as
+ψ'' = 4(1 − z)²; pieces are as many as keep s(1 − z) to about a quarter, three at most. What the ray has met elsewhere only ends the
+search, as plants are asked in any order. That settles which triangle is met; where is then computed with the triangle bent at the ray's
+own time (`tussock.trace.packets.resolve`).
 
 What a callback is handed (rtcSetGeometryIntersectFunction, Embree 4 API):
 
@@ -46,6 +47,8 @@ from tussock.trace.wind.straightened import (
     PIECES,
     Plant,
     Upright,
+    begin_of,
+    least,
     on_parabola,
     pieces_of,
     share_of,
@@ -216,12 +219,12 @@ def _send_one(arguments: Whole, shadow: bool) -> None:
     _take_upright(plant, Tip(x, y, tall), _Rays(valid, given, room, words), 0)
     if words[_MASK] == 0:
         return
-    near, far, share, done = given[_NEAR], given[_FAR], room[_SHARE], _NONE
+    near, far, share, done = given[_NEAR], given[_FAR], room[_SHARE], _ONE
     scene, instance, number = uint64_at(numbers, _SCENE), np.uint64(uint32_at(arguments, 11)), np.uint64(called.copy)
     for piece in range(PIECES):
         _straighten(plant, room, piece, 0)
-        if share < _ONE:
-            ray[_NEAR_OF_ONE], ray[_FAR_OF_ONE] = room[_FROM], room[_TO]
+        lent = least(room[_TO], far) if share < _ONE else far
+        ray[_NEAR_OF_ONE], ray[_FAR_OF_ONE] = room[_FROM], lent
         for k in range(_NUMBERS):
             room[_ALONE + k] = room[_SENT + k * _LANES]
         room[_ALONE + _NEAR_OF_ONE] = ray[_NEAR_OF_ONE]  # of one ray Embree takes the near end from what is sent on
@@ -229,15 +232,13 @@ def _send_one(arguments: Whole, shadow: bool) -> None:
             _forward_shadow_of_one(arguments, scene, begin + np.uint64(4 * _ALONE), instance, number)
         else:
             _forward_one(arguments, scene, begin + np.uint64(4 * _ALONE), instance, number)
-        if share == _ONE:
-            return
         ray[_NEAR_OF_ONE] = near
-        if ray[_FAR_OF_ONE] != room[_TO]:
+        if share == _ONE or ray[_FAR_OF_ONE] != lent:
             return
         ray[_FAR_OF_ONE] = far
-        done += share
-        if done >= _MOST_OF_IT:
+        if not _goes_on(room, done, far, 0):
             return
+        done += _ONE
 
 
 @inline_kernel
@@ -273,13 +274,14 @@ def _send_lanes(arguments: Whole, shadow: bool) -> None:
     for piece in range(PIECES):
         for l in range(_LANES):
             _straighten(plant, room, piece, l)
-        if in_pieces:
-            _take_piece(given, room, words)
+        _take_piece(given, room, words)
         if shadow:
             _forward_shadow(begin, arguments, scene, begin + np.uint64(4 * _SENT), instance, number)
         else:
             _forward(begin, arguments, scene, begin + np.uint64(4 * _SENT), instance, number)
         if not in_pieces:
+            for l in range(_LANES):
+                given[_NEAR + l] = room[_OWN_NEAR + l]
             return
         _give_back(given, room, words, piece)
         if lanes_unlike(begin, _NO) == 0:
@@ -288,12 +290,13 @@ def _send_lanes(arguments: Whole, shadow: bool) -> None:
 
 @inline_kernel
 def _take_piece(given: Array, room: Array, words: Array) -> None:
-    """Let the rays that go in pieces be as long as one."""
+    """Let rays begin where they enter the plant's box, and those that go in pieces be as long as one, if nothing nearer was met."""
     for l in range(_LANES):
-        lent = (words[_MASK + l] != 0) & (room[_SHARE + l] < _ONE)
-        near, far, begin, end = given[_NEAR + l], given[_FAR + l], room[_FROM + l], room[_TO + l]
-        room[_OWN_NEAR + l], room[_OWN_FAR + l] = near, far
-        given[_NEAR + l], given[_FAR + l] = begin if lent else near, end if lent else far
+        on = words[_MASK + l] != 0
+        near, far = given[_NEAR + l], given[_FAR + l]
+        lent = least(room[_TO + l], far) if on & (room[_SHARE + l] < _ONE) else far
+        room[_OWN_NEAR + l], room[_OWN_FAR + l], room[_TO + l] = near, far, lent
+        given[_NEAR + l], given[_FAR + l] = room[_FROM + l] if on else near, lent
 
 
 @inline_kernel
@@ -301,12 +304,17 @@ def _give_back(given: Array, room: Array, words: Array, piece: int) -> None:
     """Let the rays be as long as they were, but for those that have met something; who goes on after a ``piece`` stays masked."""
     done = np.float32(piece + 1)
     for l in range(_LANES):
-        share, near, far = room[_SHARE + l], given[_NEAR + l], given[_FAR + l]
-        own_near, own_far = room[_OWN_NEAR + l], room[_OWN_FAR + l]
-        lent = (words[_MASK + l] != 0) & (share < _ONE)
-        met_nothing = lent & (far == room[_TO + l])
-        given[_NEAR + l], given[_FAR + l] = own_near if lent else near, own_far if met_nothing else far
-        words[_MASK + l] = _ALL if met_nothing & (done * share < _MOST_OF_IT) else _NO
+        far, own_far = given[_FAR + l], room[_OWN_FAR + l]
+        met_nothing = (words[_MASK + l] != 0) & (far == room[_TO + l])
+        given[_NEAR + l], given[_FAR + l] = room[_OWN_NEAR + l], own_far if met_nothing else far
+        words[_MASK + l] = _ALL if met_nothing & _goes_on(room, done, own_far, l) else _NO
+
+
+@inline_kernel
+def _goes_on(room: Array, done: Real, far: Real, l: int) -> bool:
+    """Whether, after so many pieces, a ray has another one that begins before what it has met."""
+    share = room[_SHARE + l]
+    return (done * share < _MOST_OF_IT) & (begin_of(room[_BEGIN + l], room[_END + l], share, done) <= far)
 
 
 @inline_kernel
@@ -332,7 +340,7 @@ def _tip_at(tips: Array, steps: int, time: Real) -> tuple[Real, Real, Real]:
 
 @inline_kernel
 def _take_upright(plant: Plant, tip: Tip, rays: _Rays, l: int) -> None:
-    """A ray in the coordinates of the shape, the part of it that may meet the plant, and in how many pieces it goes on.
+    """A ray in the coordinates of the shape, the part of it in the plant's box, and in how many pieces it goes on.
 
     Without branches, so that a loop over all lanes does them at once.
     """
@@ -342,7 +350,8 @@ def _take_upright(plant: Plant, tip: Tip, rays: _Rays, l: int) -> None:
         given[_NEAR + l], given[_FAR + l], given[_TIME + l],
     )  # fmt: skip
     made = upright(plant, ray, tip)
-    inside, pieces = (valid[l] != 0) & (made.begin <= made.end), pieces_of(made.rise)
+    inside = (valid[l] != 0) & (made.begin <= made.end) & (made.begin <= ray.far)
+    pieces = pieces_of(made.rise)
     room[_TIP_X + l], room[_TIP_Y + l], room[_PER_TALL + l] = tip.x, tip.y, made.per_tall
     room[_X + l], room[_Y + l], room[_Z + l] = made.x, made.y, made.z
     room[_DX + l], room[_DY + l], room[_DZ + l] = made.dx, made.dy, made.dz

@@ -31,8 +31,8 @@ def meadow() -> Scene:
 
 @pytest.mark.parametrize("isa", ["avx2", "sse4.2"])
 def test_it_meets_the_plants_that_packets_meet(isa: str) -> None:
-    """But for some that pass close by an edge: a ray is straightened up to the nearest of what it has met so far, and plants are
-    asked in another order."""
+    """At the same place, though plants are asked in another order: what a ray met so far does not say where it runs in the next one.
+    All ranges are the same here, as in still air; a few may be rounded to the other side of an edge."""
     scene, sensor = meadow(), tussock.load_sensor("os1-64").with_(**{"beam.rays": 1})
     try:
         alone = World(scene, device=tussock.Device(isa=isa))
@@ -45,11 +45,11 @@ def test_it_meets_the_plants_that_packets_meet(isa: str) -> None:
     grass = 2
     packets, single = (frame.object_id == grass for frame in frames)
     assert packets.mean() > 0.2
-    assert (packets == single).mean() > 0.9995
+    assert (packets == single).mean() > 0.9999
     ranges, light = ([getattr(frame, name).astype(float) for frame in frames] for name in ("range", "near_infrared"))
-    assert np.isclose(*ranges, rtol=0, atol=1e-4, equal_nan=True).mean() > 0.998
+    assert np.isclose(*ranges, rtol=0, atol=1e-4, equal_nan=True).mean() > 0.9999
     # Rays to the sun are only asked whether anything is in their way.
     ground = (frames[0].object_id == 1) & (frames[1].object_id == 1)
     seen, again = (shade[ground] for shade in light)
-    assert np.isclose(seen, again, rtol=1e-3).mean() > 0.9995
+    assert np.isclose(seen, again, rtol=1e-3).mean() > 0.9999
     assert 0.1 < (seen < 0.5 * seen.max()).mean() < 0.9

@@ -153,30 +153,68 @@ def test_pieces_are_lent_and_given_back() -> None:
     words = room.view(np.uint32)
     masks = words[geometry._MASK : geometry._MASK + LANES]
     masks[:] = 0xFFFFFFFF
+    masks[4] = 0
     lanes = np.arange(LANES)
     share = np.array([1.0, 0.5, 1 / 3], f)[lanes % 3]
-    given[geometry._NEAR : geometry._NEAR + LANES], given[geometry._FAR : geometry._FAR + LANES] = 0.25, 60.0 + lanes
+    far = (60.0 + lanes).astype(f)
+    far[[7, 8]] = 3.5, 4.25  # they have met something within the first piece, and within the second
+    now = {name: given[row : row + LANES] for name, row in (("near", geometry._NEAR), ("far", geometry._FAR))}
+    now["near"][:], now["far"][:] = 0.25, far
     room[geometry._SHARE : geometry._SHARE + LANES] = share
-    room[geometry._FROM : geometry._FROM + LANES], room[geometry._TO : geometry._TO + LANES] = 3.0, 4.0
-    masks[4] = 0
-    geometry._take_piece(given, room, words)
-    lent = (share < 1) & (lanes != 4)
-    near, far = (given[row : row + LANES].copy() for row in (geometry._NEAR, geometry._FAR))
-    assert near.tolist() == np.where(lent, 3.0, 0.25).tolist()
-    assert far.tolist() == np.where(lent, 4.0, 60.0 + lanes).tolist()
-    given[geometry._FAR + 5] = 3.5  # lane 5 met something
+    room[geometry._BEGIN : geometry._BEGIN + LANES] = 3.0
+    room[geometry._END : geometry._END + LANES] = 3.0 + 1.0 / share
+
+    def take(begin: float) -> None:
+        room[geometry._FROM : geometry._FROM + LANES], room[geometry._TO : geometry._TO + LANES] = begin, begin + 1.0
+        geometry._take_piece(given, room, words)
+
+    take(3.0)
+    sent, lent = lanes != 4, (share < 1) & (lanes != 4)
+    assert now["near"].tolist() == np.where(sent, 3.0, 0.25).tolist()
+    assert now["far"].tolist() == np.where(lent, np.minimum(4.0, far), far).tolist()
+    now["far"][5] = 3.75  # lane 5 meets something
     geometry._give_back(given, room, words, 0)
-    on = lent & (lanes != 5)
+    on = lent & ~np.isin(lanes, [5, 7])
     assert (masks != 0).tolist() == on.tolist()
-    assert given[geometry._NEAR : geometry._NEAR + LANES].tolist() == [0.25] * LANES
-    assert given[geometry._FAR : geometry._FAR + LANES].tolist() == np.where(lanes == 5, 3.5, 60.0 + lanes).tolist()
-    # After the second piece those of two are through, after the third those of three.
-    geometry._take_piece(given, room, words)
+    far[5] = 3.75
+    assert now["near"].tolist() == [0.25] * LANES
+    assert now["far"].tolist() == far.tolist()
+    # After the second piece those of two are through, and those that have met something before the third; after the third all.
+    take(4.0)
+    assert now["far"].tolist() == np.where(on, np.minimum(5.0, far), far).tolist()
     geometry._give_back(given, room, words, 1)
-    assert (masks != 0).tolist() == (on & (share < 0.4)).tolist()
-    geometry._take_piece(given, room, words)
+    on &= (share < 0.4) & (lanes != 8)
+    assert (masks != 0).tolist() == on.tolist()
+    take(5.0)
     geometry._give_back(given, room, words, 2)
     assert not masks.any()
+    assert now["far"].tolist() == far.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_ray_has_the_same_pieces_whatever_it_met_before(seed: int) -> None:
+    """Plants are asked in whatever order, and what they are asked is the same; one that lies behind what was met is not asked."""
+    free, shortened = Setting(seed), Setting(seed)
+    rows = (geometry._BEGIN, geometry._END, geometry._RISE, geometry._SHARE)
+    begin, end = (free.room[row : row + LANES] for row in (geometry._BEGIN, geometry._END))
+    through = (begin < end) & (free.valid != 0)
+    assert through.sum() > 10
+    met = np.where(np.arange(LANES) % 3 == 0, 0.9 * begin, 0.5 * (begin + end)).astype(f)
+    shortened.given[geometry._FAR : geometry._FAR + LANES] = met
+    tip = Tip(*(f(number) for number in shortened.tip))
+    for l in range(LANES):
+        rays = geometry._Rays(shortened.valid, shortened.given, shortened.room, shortened.words)
+        geometry._take_upright(shortened.plant, tip, rays, l)
+    for row in rows:
+        assert shortened.room[row : row + LANES].tolist() == free.room[row : row + LANES].tolist()
+    asked = shortened.words[geometry._MASK : geometry._MASK + LANES] != 0
+    assert asked.tolist() == (through & (met > begin)).tolist()
+    for piece in range(geometry.PIECES):
+        for l in range(LANES):
+            geometry._straighten(free.plant, free.room, piece, l)
+            geometry._straighten(shortened.plant, shortened.room, piece, l)
+        for row in (*range(geometry._SENT, geometry._SENT + 8 * LANES, LANES), geometry._FROM, geometry._TO):
+            assert shortened.room[row : row + LANES].tobytes() == free.room[row : row + LANES].tobytes()
 
 
 def test_the_line_is_that_of_a_cantilever() -> None:
