@@ -312,11 +312,6 @@ class World(Shown):
         for copies in self._swaying.values():
             copies.plants[:, LAID] = 1.0
 
-    @property
-    def cut_out(self) -> bool:
-        """Whether any surface has cut-outs."""
-        return len(self.cut_outs.rows) > 0
-
     def copies_in_wind(self, geometry: int) -> Copies | None:
         """How the copies of a geometry sway; None where it stands still."""
         return self._swaying.get(geometry)
