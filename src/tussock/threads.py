@@ -13,17 +13,26 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.limits import check_room
 
-__all__ = ["CODE_MIB", "Stopped", "check_stopped", "cores", "resolve_threads", "run_on_threads", "stopped_by"]
+__all__ = [
+    "CODE_MIB", "Stopped", "check_stopped", "cores", "in_blocks", "resolve_threads", "run_jobs", "run_on_threads", "stopped_by",
+]  # fmt: skip
+
+T = TypeVar("T")
+_ROWS = 1 << 14
+"""of a block: what NumPy puts down on the way to a result stays in the cache"""
 
 _asked = threading.local()
 """``stop``: the event that ends this thread's work early"""
@@ -122,6 +131,36 @@ def run_on_threads(kernel: Callable[..., Any], threads: int, *args: Any, pieces:
         if (error := job.ended[worker]) is not None:
             raise error
     check_stopped()
+
+
+def run_jobs(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
+    """What each job gives, in their order: of NumPy, which leaves the interpreter to the others while it works.
+
+    >>> run_jobs([lambda: 1, lambda: 2], 2)
+    [1, 2]
+    """
+    workers, given = max(min(threads, len(jobs)), 1), dict[int, T]()
+    run_on_threads(_do_jobs, workers, jobs, given, pieces=-(-len(jobs) // workers))
+    return [given[k] for k in range(len(jobs))]
+
+
+def _do_jobs(worker: int, workers: int, jobs: Sequence[Callable[[], T]], given: dict[int, T]) -> None:
+    for k in range(worker, len(jobs), workers):
+        given[k] = jobs[k]()
+
+
+_known.add(id(_do_jobs))  # nothing is compiled for it
+
+
+def in_blocks(find: Callable[[slice], tuple[NDArray[Any], ...]], rows: int, threads: int) -> tuple[NDArray[Any], ...]:
+    """Columns of so many rows, of which each needs nothing of the others: ``find`` gives those of some of them.
+
+    >>> in_blocks(lambda some: (np.arange(5)[some] ** 2,), 5, 2)
+    (array([ 0,  1,  4,  9, 16]),)
+    """
+    blocks = [slice(first, first + _ROWS) for first in range(0, max(rows, 1), _ROWS)]
+    found = run_jobs([partial(find, block) for block in blocks], threads)
+    return found[0] if len(found) == 1 else tuple(np.concatenate(column) for column in zip(*found, strict=True))
 
 
 class _Job:

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from tussock import threads as threads_module
 from tussock.errors import InputError
 from tussock.kernels import kernel, taken
-from tussock.threads import cores, resolve_threads, run_on_threads
+from tussock.threads import cores, in_blocks, resolve_threads, run_jobs, run_on_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8, 17])
@@ -30,6 +31,23 @@ def test_every_worker_runs_once(threads: int) -> None:
 
     run_on_threads(kernel, threads, 2)
     assert (calls == 2).all()
+
+
+@pytest.mark.parametrize(("jobs", "threads"), [(0, 2), (1, 4), (7, 1), (7, 3)])
+def test_what_jobs_give_comes_in_their_order(jobs: int, threads: int) -> None:
+    def job(k: int) -> int:
+        time.sleep(0.002 * (jobs - k))
+        return k
+
+    assert run_jobs([partial(job, k) for k in range(jobs)], threads) == list(range(jobs))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 16_384, 16_385, 50_000])
+def test_rows_in_blocks_are_those_of_the_whole(rows: int) -> None:
+    values = np.arange(rows, dtype=np.int32)
+    doubled, pairs = in_blocks(lambda some: (2 * values[some], np.stack([values[some]] * 2, 1)), rows, 3)
+    assert doubled.dtype == np.int32 and np.array_equal(doubled, 2 * values)
+    assert pairs.shape == (rows, 2) and np.array_equal(pairs[:, 1], values)
 
 
 def test_all_have_ended_when_it_returns_even_after_an_error() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -25,6 +26,7 @@ from tussock.learn.scoring.held_out import HeldOutScore
 from tussock.learn.windows import in_strip, in_windows
 from tussock.randomness import Purpose
 from tussock.sampler import Sampler
+from tussock.threads import resolve_threads, run_jobs
 
 __all__ = ["choose_voxel"]
 
@@ -59,7 +61,7 @@ def choose_voxel(
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
     elsewhere = moved(pulses)
     if elsewhere:
-        pulses, box = in_strip(pulses, _ENOUGH_RETURNS, box)
+        pulses, box = in_strip(pulses, _ENOUGH_RETURNS, box, threads=threads)
         fitting = fitting | {"box": box}
     else:
         pulses = in_windows(pulses, _ENOUGH)
@@ -73,24 +75,41 @@ def choose_voxel(
 
     def foretold(size: float) -> float:
         volumes = fit_volumes(training, voxel=size, **fitting)
-        good = log_likelihood(volumes, test, box=box, threads=threads) if score is None else score.of(volumes)
+        return log_likelihood(volumes, test, box=box, threads=threads) if score is None else score.of(volumes)
+
+    def all_foretold(sizes: list[float]) -> list[float]:
+        # What a size takes is mostly done by one thread; so several are tried at a time, if they are to be tried whatever comes of them.
+        found = run_jobs([partial(foretold, size) for size in sizes], resolve_threads(threads))
         if tried is not None:
-            tried(size, good)
-        return good
+            for size, good in zip(sizes, found, strict=True):
+                tried(size, good)
+        return found
 
     first = _tenth(pulses.points[inside])
-    best_size, best = first, foretold(first)
+    best_size, (best, *known) = first, all_foretold([first, *_ladder(first, 1 / math.sqrt(2), 2)])
     for step in (1 / math.sqrt(2), math.sqrt(2)):
         if step > 1 and best_size != first:
             break
         size, worse = first * step, 0
         while worse < 2 and _SMALLEST < size < _LARGEST:
-            good = foretold(size)
+            known = known or all_foretold([size, *_ladder(size, step, 1 - worse)])
+            good = known.pop(0)
             worse += 1
             if good > best:
                 best_size, best, worse = size, good, 0
             size *= step
     return float(f"{best_size:.3g}")
+
+
+def _ladder(size: float, step: float, most: int) -> list[float]:
+    """The next sizes after one, at most so many, that may be tried."""
+    sizes: list[float] = []
+    for _ in range(most):
+        size *= step
+        if not _SMALLEST < size < _LARGEST:
+            break
+        sizes.append(size)
+    return sizes
 
 
 def _tenth(points: NDArray[np.float64]) -> float:

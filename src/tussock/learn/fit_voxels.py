@@ -39,6 +39,7 @@ from tussock.learn.permeability import (
 from tussock.learn.range_noise import NoiseSums, without_noise
 from tussock.learn.second_returns import GAPS, Behind, gap_of, gaps_between
 from tussock.scene.volumes import HELD_STEP, WHOLE, Volumes, shell_edges
+from tussock.threads import in_blocks
 from tussock.trace.volume_hits import Gaussians, gaussians_of
 from tussock.version import VERSION
 
@@ -124,7 +125,7 @@ def fit_voxels(
         options = replace(options, reach=max(taught.rest[2], 1) / 1000)
     silent = options.left_out if dead is None else dead(taught.fired, taught.returned)
     spacing = None if options.plain else taught.spacing
-    tree = levelled(taught.sums, options.fewest, filling=options.filling, spacing=spacing)
+    tree = levelled(taught.sums, options.fewest, filling=options.filling, spacing=spacing, threads=options.threads)
     closed, held = _gaussians(tree, options)
     tables = gaussians_of([closed])
     counted = keeper.found("counts", lambda: _count(parts, tables, tree, options, silent))
@@ -231,20 +232,30 @@ def _taught(found: dict[str, NDArray[Any]], options: VoxelOptions) -> Taught:
 
 def _gaussians(tree: Levelled, options: VoxelOptions) -> tuple[Volumes, NDArray[np.float64]]:
     """The Gaussians alone, every one of them impermeable, in the order of the grid, and the noise that each holds [m²]."""
-    size = (tree.sides * options.voxel).astype(np.float64)
-    noise = NoiseSums(tree.noise, tree.variance, np.maximum(tree.counts, 1))
-    fitted = np.where(tree.filled[:, None], tree.scatter, regular(tree.scatter, tree.counts, size))
-    covariances, held = without_noise(fitted, noise, size)
-    covariances = covariances + tree.between
+
+    def fitted(rows: slice) -> tuple[NDArray[Any], ...]:
+        return _fitted(tree.part(rows), options.voxel)
+
+    means, precisions, held = in_blocks(fitted, len(tree), options.threads)
     edges = shell_edges(options.tau, "voxels", plain=options.plain)
     n = len(tree)
     none = np.zeros(n, np.float32)
     volumes = Volumes(
-        _inside(tree, options.voxel).astype(np.float32), inverse(covariances).astype(np.float32), none,
+        means, precisions, none,
         np.zeros((n, len(edges)), np.uint16), np.zeros(n, np.uint16), np.zeros(n, np.uint32), none, options.voxel, edges,
         "voxels", options.tau, levels=tree.levels,
     )  # fmt: skip
     return volumes, held
+
+
+def _fitted(tree: Levelled, voxel: float) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
+    """Means and precisions, and the noise that each volume holds [m²]."""
+    size = (tree.sides * voxel).astype(np.float64)
+    noise = NoiseSums(tree.noise, tree.variance, np.maximum(tree.counts, 1))
+    fitted = np.where(tree.filled[:, None], tree.scatter, regular(tree.scatter, tree.counts, size))
+    covariances, held = without_noise(fitted, noise, size)
+    precisions = inverse(covariances + tree.between)
+    return _inside(tree, voxel).astype(np.float32), precisions.astype(np.float32), held
 
 
 def _chosen(volumes: Volumes, rows: NDArray[np.bool_]) -> Volumes:

@@ -24,7 +24,7 @@ APART = 2.0
 
 def moved(pulses: MeasuredPulses) -> bool:
     """Whether the sensor, or what was joined, was at places that far apart."""
-    return float(np.ptp(pulses.origins, axis=0).max(initial=0.0)) >= APART
+    return max(float(np.ptp(along)) for along in pulses.origins.T) >= APART
 
 
 class Halves:

@@ -8,7 +8,7 @@ fit       in three passes over the drive (`tussock.learn.fit_voxels`); what move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -96,14 +96,11 @@ def learn_drive(
     regions = given.voxel is None and not given.plain if given.regions is None else given.regions
     check_regions(regions, given.plain)
     voxel = _voxel(noisy, given, regions) if given.voxel is None else check_voxel(given.voxel)
-    first = next(iter(noisy), None)
-    if first is None:
-        raise InputError("recordings: hold no pulses")
     wanted = VoxelOptions(
         voxel=voxel, tau=check_tau(given.tau), plain=given.plain, box=given.box,
         fewest=float(given.fewest or (REGION_FEWEST if regions else 0.0)), filling=regions,
         threads=resolve_threads(given.threads), still=not given.moving, reach=given.reach,
-        origin=first.middle,
+        origin=noisy.beginning(1)[0].middle,
     )  # fmt: skip
     keeper = None if given.keep is None else KeptPasses(given.keep, _about(drive, poses, given, wanted), say)
     volumes = fit_voxels(ReadAhead(noisy), wanted, keeper=keeper, dead=silent_rings)
@@ -143,23 +140,35 @@ class _Noisy:
 
     def __init__(self, drive: Drive, sigma: float | None) -> None:
         self._drive, self._noise = drive, None if sigma is None else constant_noise(sigma)
+        self._read: list[MeasuredPulses] = []
+        """parts of the beginning that were looked at before"""
+        self._rest: Iterator[MeasuredPulses] | None = None
+        """those behind them"""
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[MeasuredPulses]:
+        read, self._read, rest, self._rest = self._read, [], self._rest, None
+        while read:
+            yield read.pop(0)
+        yield from self._parts() if rest is None else rest
+
+    def _parts(self) -> Iterator[MeasuredPulses]:
         for part in self._drive:
             yield part if self._noise is None else replace(part, noise=self._noise)
+
+    def beginning(self, most: int) -> list[MeasuredPulses]:
+        """The first parts, of ``most`` pulses or a few more; who goes through all of them next gets them from memory."""
+        self._rest = self._parts() if self._rest is None else self._rest
+        while sum(map(len, self._read)) < most and (part := next(self._rest, None)) is not None:
+            self._read.append(part)
+        if not self._read:
+            raise InputError("recordings: hold no pulses")
+        return self._read
 
 
 def _voxel(parts: _Noisy, given: DriveOptions, regions: bool) -> float:
     """The size that foretells held-out pulses of the beginning best."""
-    some: list[MeasuredPulses] = []
-    for part in parts:
-        some.append(part)
-        if sum(map(len, some)) >= _BEGINNING:
-            break
-    if not some:
-        raise InputError("recordings: hold no pulses")
     return choose_voxel(
-        join_pulses(some),
+        join_pulses(parts.beginning(_BEGINNING), threads=resolve_threads(given.threads)),
         tau=given.tau,
         plain=given.plain,
         box=given.box,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tussock.learn.box import box_corners
 from tussock.learn.range_noise import NO_NOISE, RangeNoise, told_noise
 from tussock.poses import Pose, Trajectory
 from tussock.shown import Shown
+from tussock.threads import run_jobs
 
 __all__ = ["UNKNOWN_INTENSITY", "MeasuredPulses", "join_pulses", "measured_pulses"]
 
@@ -336,7 +338,7 @@ def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
     start[~hit] = mean[frame.laser[~hit]]
 
 
-def join_pulses(parts: Sequence[MeasuredPulses]) -> MeasuredPulses:
+def join_pulses(parts: Sequence[MeasuredPulses], *, threads: int = 1) -> MeasuredPulses:
     """Several sets of pulses as one, their scans numbered on.
 
     >>> one = tussock.MeasuredPulses.of([0, 0, 0], [[1, 0, 0]], [4.0])
@@ -345,13 +347,15 @@ def join_pulses(parts: Sequence[MeasuredPulses]) -> MeasuredPulses:
     """
     if not parts:
         raise InputError("pulses: cannot be joined from no parts")
-    columns: dict[str, Any] = {}
-    for name in _COLUMNS:
+
+    def joined(name: str) -> NDArray[Any]:
         arrays = [getattr(part, name) for part in parts]
         if name == "turns":
             ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
-        columns[name] = np.concatenate(arrays)
+        return np.concatenate(arrays)
+
+    columns = dict(zip(_COLUMNS, run_jobs([partial(joined, name) for name in _COLUMNS], threads), strict=True))
     # Of several sensors, what the one with the least noise adds is in all of their ranges.
     noise = min((part.noise for part in parts), key=lambda law: float(law.variances(_GREY, _FAR_WALL)[0]))
     return parts[0]._with(

@@ -138,11 +138,13 @@ def without_noise(
 
 def _largest_share(matrices: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.float64]:
     """The largest s within 0 and 1 for which matrix − s·noise is positive definite, to 2^−24, shape (n,)."""
-    low, high = np.zeros(len(matrices)), np.ones(len(matrices))
     asked = np.flatnonzero(~positive_definite(matrices - noise))
-    low[~np.isin(np.arange(len(low)), asked)] = 1.0
+    low, high = np.zeros(len(asked)), np.ones(len(asked))
+    some, part = matrices[asked], noise[asked]
     for _ in range(_HALVINGS if len(asked) else 0):
-        middle = (low[asked] + high[asked]) / 2
-        fine = positive_definite(matrices[asked] - middle[:, None] * noise[asked])
-        low[asked], high[asked] = np.where(fine, middle, low[asked]), np.where(fine, high[asked], middle)
-    return low
+        middle = (low + high) / 2
+        fine = positive_definite(some - middle[:, None] * part)
+        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
+    share = np.ones(len(matrices))
+    share[asked] = low
+    return share

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.errors import InputError
 from tussock.learn.box import box_corners
 from tussock.learn.measured_pulses import MeasuredPulses
 
-__all__ = ["through_box"]
+__all__ = ["meets_box", "through_box"]
 
 
 def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
@@ -24,10 +25,20 @@ def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
     1
     """
     low, high = box_corners(box)
+    meets = meets_box(pulses.origins, pulses.directions, low, high)
+    if not meets.any():
+        raise InputError.of("box", "no pulse passes through the box", list(box))
+    return pulses.select(meets)
+
+
+def meets_box(
+    origins: NDArray[np.float64], directions: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether the lines of pulses (n, 3) meet a box between two corners [m], shape (n,)."""
     # The three slabs: a pulse is in the box from the last that it enters to the first that it leaves.
-    enter, leave = np.full(len(pulses), -np.inf), np.full(len(pulses), np.inf)
+    enter, leave = np.full(len(origins), -np.inf), np.full(len(origins), np.inf)
     for axis in range(3):
-        start, way = pulses.origins[:, axis], pulses.directions[:, axis]
+        start, way = origins[:, axis], directions[:, axis]
         with np.errstate(divide="ignore", invalid="ignore"):
             one, two = (low[axis] - start) / way, (high[axis] - start) / way
         inside = (start >= low[axis]) & (start <= high[axis])
@@ -37,7 +48,5 @@ def through_box(pulses: MeasuredPulses, box: Sequence[float]) -> MeasuredPulses:
             nearer = np.where(along, np.where(inside, -np.inf, np.inf), nearer)
             farther = np.where(along, np.where(inside, np.inf, -np.inf), farther)
         enter, leave = np.maximum(enter, nearer), np.minimum(leave, farther)
-    meets = (enter <= leave) & (leave >= 0)
-    if not meets.any():
-        raise InputError.of("box", "no pulse passes through the box", list(box))
-    return pulses.select(meets)
+    meets: NDArray[np.bool_] = (enter <= leave) & (leave >= 0)
+    return meets

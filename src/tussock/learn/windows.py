@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tussock.learn.box import box_corners
 from tussock.learn.measured_pulses import MeasuredPulses
-from tussock.learn.through_box import through_box
+from tussock.learn.through_box import meets_box
+from tussock.threads import in_blocks, resolve_threads
 
 __all__ = ["in_strip", "in_windows"]
 
@@ -30,7 +32,7 @@ def in_windows(pulses: MeasuredPulses, most: int) -> MeasuredPulses:
 
 
 def in_strip(
-    pulses: MeasuredPulses, most: int, box: Sequence[float] | None = None
+    pulses: MeasuredPulses, most: int, box: Sequence[float] | None = None, *, threads: int | None = None
 ) -> tuple[MeasuredPulses, list[float] | None]:
     """A box across the way with about ``most`` returns, and the pulses that reached it; or all of them, in ``box``, where they are fewer.
 
@@ -40,17 +42,26 @@ def in_strip(
     inside = pulses.hit if box is None else pulses.inside(box)
     if inside.sum() <= most:
         return pulses, given
-    points = pulses.points[inside]
-    corners = np.stack([points.min(0) - 1.0, points.max(0) + 1.0] if box is None else box_corners(box))
-    axis = int(np.argmax(np.ptp(pulses.origins[:, :2], axis=0)))
-    middle = np.median(points[:, axis])
-    half = np.quantile(np.abs(points[:, axis] - middle), most / len(points))
+    origins, directions, ranges, workers = pulses.origins, pulses.directions, pulses.ranges, resolve_threads(threads)
+
+    def ended(rows: slice) -> tuple[NDArray[np.float64], ...]:
+        return tuple((origins[rows] + directions[rows] * ranges[rows, None])[inside[rows]].T)
+
+    points = in_blocks(ended, len(pulses), workers)
+    lowest, highest = ([float(found(along)) for along in points] for found in (np.min, np.max))
+    corners = np.stack([np.array(lowest) - 1.0, np.array(highest) + 1.0] if box is None else box_corners(box))
+    axis = int(np.argmax([np.ptp(along) for along in origins[:, :2].T]))
+    middle = np.median(points[axis])
+    half = np.quantile(np.abs(points[axis] - middle), most / len(points[axis]))
     corners[0, axis] = max(corners[0, axis], middle - half)
     corners[1, axis] = min(corners[1, axis], middle + half)
     strip: list[float] = corners.ravel().tolist()
-    through = through_box(pulses, strip)
-    low, high = corners[:, axis]
-    start, end = through.origins[:, axis], through.points[:, axis]
-    with np.errstate(invalid="ignore"):
-        short = (np.maximum(start, end) < low) | (np.minimum(start, end) > high)
-    return through.select(~short), strip
+
+    def reached(rows: slice) -> tuple[NDArray[np.bool_]]:
+        start, (low, high) = origins[rows, axis], corners[:, axis]
+        end = start + directions[rows, axis] * ranges[rows]
+        with np.errstate(invalid="ignore"):
+            short = (np.maximum(start, end) < low) | (np.minimum(start, end) > high)
+        return (meets_box(origins[rows], directions[rows], *corners) & ~short,)
+
+    return pulses.select(in_blocks(reached, len(pulses), workers)[0]), strip

@@ -33,6 +33,7 @@ from tussock.learn.partition.filling import Surroundings
 from tussock.learn.partition.gaussians import added, regular
 from tussock.learn.partition.voxel_sums import VoxelSums
 from tussock.scene.volumes import unpacked
+from tussock.threads import in_blocks
 
 __all__ = ["LIFT", "REACHED", "line_spacing", "spread_between"]
 
@@ -61,12 +62,31 @@ def line_spacing(fired: NDArray[np.int64], lifted: NDArray[np.int64]) -> NDArray
 
 
 def spread_between(
-    some: VoxelSums, surroundings: Surroundings, around: NDArray[np.int64], spacing: NDArray[np.float64]
+    some: VoxelSums,
+    surroundings: Surroundings,
+    around: NDArray[np.int64],
+    spacing: NDArray[np.float64],
+    threads: int = 1,
 ) -> NDArray[np.float64]:
     """Covariance of what the returns of each voxel stand for, (xx, xy, xz, yy, yz, zz) [m²], shape (n, 6).
 
     ``around`` is the row of each in the ``surroundings``, ``spacing`` that of `line_spacing`.
     """
+    whole = unpacked(
+        regular(surroundings.scatter, surroundings.counts, np.full(len(surroundings.counts), surroundings.side))
+    )
+
+    def spread(rows: slice) -> tuple[NDArray[np.float64]]:
+        return (_spread(some.part(rows), surroundings.rings, whole, around[rows], spacing),)
+
+    return in_blocks(spread, len(some), threads)[0]
+
+
+def _spread(
+    some: VoxelSums, rings: NDArray[np.int64], whole: NDArray[np.float64], around: NDArray[np.int64],
+    spacing: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """The same of some voxels, from the covariances of the ``whole`` surroundings."""
     way = some.ways
     up = np.array([0.0, 0.0, 1.0]) - way[:, 2:] * way
     length = np.linalg.norm(up, axis=1, keepdims=True)
@@ -75,12 +95,10 @@ def spread_between(
     apart = spacing[(lowest + highest) // 2] * np.sqrt(some.square_ranges)
     from_one_place = some.voxel / np.maximum(apart, 1e-9) + 1.0
     apart *= np.minimum(from_one_place / (highest - lowest + 1), 1.0)
-    spread: NDArray[Any] = unpacked(
-        regular(surroundings.scatter, surroundings.counts, np.full(len(surroundings.counts), surroundings.side))
-    )[around]
+    spread: NDArray[Any] = whole[around]
     line = np.einsum("nab,nb->na", spread, up)
     line /= np.maximum(np.einsum("na,na->n", line, up), 1e-12)[:, None]
-    known = (surroundings.rings[around, 1] > surroundings.rings[around, 0]) & (length[:, 0] > _STEEP)
+    known = (rings[around, 1] > rings[around, 0]) & (length[:, 0] > _STEEP)
     own = np.einsum("na,nab,nb->n", up, unpacked(some.scatter), up) / some.counts
     reached = np.maximum(added(own, some.counts, some.voxel), 0.0)
     wanted = np.maximum(apart**2 / 12.0 - REACHED * reached, 0.0)

@@ -9,7 +9,10 @@ follows distance and density by itself. What lies between the returns may be fil
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from tussock.learn.partition.between_lines import spread_between
 from tussock.learn.partition.filling import Filled, Surroundings, fill
 from tussock.learn.partition.voxel_sums import VoxelSums
+from tussock.threads import run_jobs
 from tussock.trace.volume_cells import cell_keys
 
 __all__ = ["Levelled", "levelled"]
@@ -56,6 +60,10 @@ class Levelled:
         chosen = np.flatnonzero(rows)
         return Levelled(*(np.take(getattr(self, field.name), chosen, axis=0) for field in fields(self)))
 
+    def part(self, rows: slice) -> Levelled:
+        """Voxels that follow each other, not copied."""
+        return Levelled(*(getattr(self, field.name)[rows] for field in fields(self)))
+
     @property
     def sides(self) -> NDArray[np.int64]:
         """in voxels of the finest kind, shape (n,)"""
@@ -68,15 +76,16 @@ class Levelled:
 
 
 def levelled(
-    sums: VoxelSums, fewest: float, *, filling: bool = False, spacing: NDArray[np.float64] | None = None
-) -> Levelled:
+    sums: VoxelSums, fewest: float, *, filling: bool = False, spacing: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> Levelled:  # fmt: skip
     """Voxels of three sizes out of sums of the finest; ``fewest`` returns a voxel, 0: all are of the finest.
 
     ``spacing`` [rad] is that of the lines of each ring; without it returns stand for themselves alone.
     """
     between = spacing is not None and bool(spacing.any())
     if fewest <= 0 and not filling and not between:
-        return _joined([sums], [np.zeros((len(sums), 6))], [])
+        return _joined([sums], [np.zeros((len(sums), 6))], [], threads)
     bricks, brick = sums.coarser(_BRICK)
     blocks, block = bricks.coarser(_BRICK)
     whole = bricks.counts < fewest * np.bincount(brick, minlength=len(bricks))
@@ -85,53 +94,60 @@ def levelled(
     whole_block &= np.bincount(block, ~whole, len(blocks)) == 0
     split = ~(whole | whole_block[block])
     fine, coarse = split[brick], whole & ~whole_block[block]
-    parts = [sums.select(fine), bricks.select(coarse), blocks.select(whole_block)]
+    parts = run_jobs(
+        [partial(sums.select, fine), partial(bricks.select, coarse), partial(blocks.select, whole_block)], threads
+    )
     spreads = [np.zeros((len(part), 6)) for part in parts]
     seen = Surroundings.of(bricks) if filling or between else Surroundings.none(bricks)
     if between and spacing is not None:
         spreads[:2] = [
-            spread_between(parts[0], seen, brick[fine], spacing),
-            spread_between(parts[1], seen, np.flatnonzero(coarse), spacing),
+            spread_between(parts[0], seen, brick[fine], spacing, threads),
+            spread_between(parts[1], seen, np.flatnonzero(coarse), spacing, threads),
         ]
     if not filling:
-        return _joined(parts, spreads, [])
-    filled = fill(sums, bricks, brick, split, seen)
-    more = fill(bricks, blocks, block, ~whole_block, Surroundings.none(blocks))
-    return _joined(parts, spreads, [(filled, bricks), (more, blocks)])
+        return _joined(parts, spreads, [], threads)
+    filled, more = run_jobs(
+        [
+            partial(fill, sums, bricks, brick, split, seen),
+            partial(fill, bricks, blocks, block, ~whole_block, Surroundings.none(blocks)),
+        ],
+        threads,
+    )
+    return _joined(parts, spreads, [(filled, bricks), (more, blocks)], threads)
 
 
 def _joined(
-    parts: list[VoxelSums], spreads: list[NDArray[np.float64]], fillings: list[tuple[Filled, VoxelSums]]
+    parts: list[VoxelSums], spreads: list[NDArray[np.float64]], fillings: list[tuple[Filled, VoxelSums]], threads: int
 ) -> Levelled:
     """Voxels of rising size, and what is filled of rising size out of others, in the order of the grid."""
-    levels = [np.full(len(part), level, np.uint8) for level, part in enumerate(parts)]
-    columns = [
-        *(
-            [getattr(part, name) for part in parts]
-            for name in ("counts", "places", "scatter", "variance", "noise", "intensity", "seen")
-        ),
-        list(spreads),
-    ]
     voxels = [part.voxels * _BRICK**level for level, part in enumerate(parts)]
-    for level, (some, source) in enumerate(fillings):
-        n, made = len(some.voxels), source.select(some.source)
-        voxels.append(some.voxels * _BRICK**level)
-        levels.append(np.full(n, level, np.uint8))
-        none = np.zeros((n, 6))
-        rows = (
-            none[:, 0].astype(np.int64),
-            some.places,
-            some.covariances,
-            made.variance,
-            none,
-            made.intensity,
-            made.seen,
-            none,
-        )
-        for column, row in zip(columns, rows, strict=True):
-            column.append(row)
-    filled = np.repeat([False, True], [sum(map(len, parts)), sum(len(some.voxels) for some, _ in fillings)])
+    voxels += [some.voxels * _BRICK**level for level, (some, _) in enumerate(fillings)]
+    levels = [*range(len(parts)), *range(len(fillings))]
     cells = np.concatenate(voxels)
     order = np.argsort(cell_keys(cells, cells.min(0)))
-    rest = [np.take(np.concatenate(column), order, axis=0) for column in [*columns, [filled]]]
-    return Levelled(np.take(cells, order, axis=0), np.concatenate(levels)[order], *rest)
+    none = [np.zeros((len(some.voxels), 6)) for some, _ in fillings]
+
+    def of_returns(name: str, of_filled: list[NDArray[Any]] | None = None) -> list[NDArray[Any]]:
+        made = [getattr(source, name)[some.source] for some, source in fillings] if of_filled is None else of_filled
+        return [*(getattr(part, name) for part in parts), *made]
+
+    columns: list[Callable[[], list[NDArray[Any]]]] = [
+        lambda: voxels,
+        lambda: [np.full(len(some), level, np.uint8) for some, level in zip(voxels, levels, strict=True)],
+        lambda: of_returns("counts", [zero[:, 0].astype(np.int64) for zero in none]),
+        lambda: of_returns("places", [some.places for some, _ in fillings]),
+        lambda: of_returns("scatter", [some.covariances for some, _ in fillings]),
+        lambda: of_returns("variance"),
+        lambda: of_returns("noise", none),
+        lambda: of_returns("intensity"),
+        lambda: of_returns("seen"),
+        lambda: [*spreads, *none],
+        lambda: [np.full(len(some), k >= len(parts)) for k, some in enumerate(voxels)],
+    ]
+    return Levelled(*run_jobs([partial(_in_order, column, order) for column in columns], threads))
+
+
+def _in_order(column: Callable[[], list[NDArray[Any]]], order: NDArray[np.int64]) -> NDArray[Any]:
+    parts = column()
+    whole = np.concatenate(parts)
+    return np.take(whole, order, axis=0)

@@ -127,6 +127,10 @@ class VoxelSums:
         _add_to_coarser(self.sums, self.voxels - above * times, inside.ravel(), times, sums)
         return VoxelSums(above[first], sums, self.voxel * times), inside.ravel()
 
+    def part(self, rows: slice) -> VoxelSums:
+        """Voxels that follow each other, not copied."""
+        return VoxelSums(self.voxels[rows], self.sums[rows], self.voxel)
+
     def select(self, rows: NDArray[Any]) -> VoxelSums:
         """The chosen rows (a mask or indices)."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
