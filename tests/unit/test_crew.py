@@ -18,7 +18,7 @@ from tussock.kernel_context import handed
 from tussock.kernels import INTERPRETED, loop_kernel
 from tussock.threads import Stopped, stopped_by
 
-compiled = pytest.mark.skipif(INTERPRETED, reason="kernels are not compiled: run without NUMBA_DISABLE_JIT")
+compiled = pytest.mark.skipif(INTERPRETED, reason="kernels are not compiled: run it again without NUMBA_DISABLE_JIT")
 
 
 class Sums(NamedTuple):

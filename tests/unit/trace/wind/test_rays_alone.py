@@ -37,7 +37,7 @@ def test_it_meets_the_plants_that_packets_meet(isa: str) -> None:
     try:
         alone = World(scene, device=tussock.Device(isa=isa))
     except tussock.TussockError:
-        pytest.skip(f"this processor has no {isa}: there is nothing to be had for it")
+        pytest.skip(f"this processor has no {isa}: run it on one that has")
     frames = [
         tussock.scan(world, sensor, tussock.Pose.at(0.3, 0.2, 1.0), frame=2, keep_misses=True, sun=(200.0, 15.0))
         for world in (World(scene), alone)
