@@ -158,12 +158,12 @@ def prepare(
     world: World, sensor: Sensor, path: Trajectory, seed: int, frame: int, *, waveform: bool = False, epoch: float = 0.0
 ) -> Prepared:  # fmt: skip
     """All that a scan reads, and room for what it finds."""
-    start = epoch + frame * sensor.frame_period
-    pulses = sensor.pulses(frame)
+    period, pulses = sensor.frame_period, sensor.pulses(frame)
+    start = epoch + frame * period
     # The last firing cycle of a revolution may end a little after it.
-    span = max(sensor.frame_period, float(pulses.offsets[-1]))
+    span = max(period, float(pulses.offsets[-1]))
     firing = _firing(pulses, sensor, span)
-    poses = _pose_table(path, start, sensor.frame_period, span, world.origin)
+    poses = _pose_table(path, start, period, span, world.origin)
     moving = world.moving(start, start + span)
     around = moving.surroundings._replace(tables=moving.tables._replace(optics=world.optics_at(sensor.wavelength_nm)))
     receiving = _receiving(sensor, seed)._replace(media=media_around(around, poses.positions[0]))

@@ -101,7 +101,7 @@ def test_what_nobody_waits_for_is_not_begun():
 
 
 @compiled
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks: run it on one")
 def test_a_child_has_a_crew_of_its_own():
     program = """
 import os, sys

@@ -36,7 +36,9 @@ def torn(depths: np.ndarray, met: np.ndarray | None = None, ids: np.ndarray | No
     firing = SimpleNamespace(off_plane=off_plane(stencil), probes=6, stencil=stencil)
     scanning: Any = SimpleNamespace(firing=firing, receiving=SimpleNamespace(listening=SimpleNamespace(sigma=f(0.4))))
     probed = SimpleNamespace(torn=np.full(LANES, 5, np.int32), inverse=np.zeros((6, LANES), f))
-    in_python(adaptive._find_torn)(scanning, SimpleNamespace(hits=hits, probed=probed))
+    in_python(adaptive._find_torn)(
+        scanning, SimpleNamespace(hits=hits, probed=probed), Lot(0, 1, LANES, chance_of(1, 0))
+    )
     assert set(probed.torn.tolist()) <= {0, 1}
     return [int(x) for x in probed.torn]
 
@@ -77,7 +79,7 @@ def test_probes_stand_for_the_others_where_the_spot_is_whole() -> None:
     traced = []
     names = dict(finish_lanes.py_func.__globals__)
     names |= {
-        "_find_torn": lambda scanning, scratch: scratch.probed.torn.__setitem__([3, 9], 1),
+        "_find_torn": lambda scanning, scratch, lot: scratch.probed.torn.__setitem__([3, 9], 1),
         "_trace_others": lambda scanning, scratch, lot, lane, reach: traced.append((lane, float(reach))),
     }  # fmt: skip
     type(finish_lanes.py_func)(finish_lanes.py_func.__code__, names)(scanning, scratch, Lot(0, 1, 9, chance_of(1, 0)))

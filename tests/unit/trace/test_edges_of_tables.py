@@ -283,33 +283,19 @@ def test_which_texel_a_place_on_a_triangle_shows() -> None:
     assert _there(rows.ctypes.data, 1, uv.ctypes.data, 0.3, 0.0) == (opacity[1, 2] >= 60), "the lowest line at t = 0"
 
 
-@pytest.mark.parametrize(("times", "node"), [((0.38, 0.42), 1), ((0.0, 0.15), 0), ((0.96, 1.0), 3)], ids=str)
-def test_rays_of_nearly_one_time_share_the_parabola_of_the_first(times: tuple[float, float], node: int) -> None:
-    """Within a step, by the three steps from that of the earliest on; later rays do not begin another."""
-    steps = np.random.default_rng(5).normal(size=(6, 3)).astype(f)
-    valid, given = np.ones(LANES, np.uint32), np.zeros(sway_geometry._FAR + LANES, f)
-    when = np.linspace(*times, LANES).astype(f)[::-1]
-    given[sway_geometry._TIME : sway_geometry._TIME + LANES] = when
-    room = np.zeros(sway_geometry._ROOM, f)
-    sway_geometry._take_tips(steps.ravel(), 6, valid, given, room, when[3])
-    for k, r in enumerate((sway_geometry._TIP_X, sway_geometry._TIP_Y, sway_geometry._TALL)):
-        wanted = np.polyval(np.polyfit(np.arange(node, node + 3), steps[node : node + 3, k], 2), 5.0 * when)
-        np.testing.assert_allclose(room[r : r + LANES], wanted, atol=2e-5)
-
-
-def test_rays_of_many_times_have_each_its_own_steps() -> None:
-    """Also where only one ray is of another time, and none where nobody asks for it."""
+def test_each_ray_has_its_own_parabola() -> None:
+    """Through three steps from that of its time on, the last three at the end; also where only one ray is of another time."""
     steps = np.random.default_rng(6).normal(size=(6, 3)).astype(f)
     for own in (np.linspace(0, 1, LANES), np.r_[np.full(15, 0.1), 0.9]):
         valid, given = np.ones(LANES, np.uint32), np.zeros(sway_geometry._FAR + LANES, f)
         given[sway_geometry._TIME : sway_geometry._TIME + LANES] = own
-        valid[2] = 0
-        room, one = np.full(sway_geometry._ROOM, 7, f), np.zeros(sway_geometry._ROOM, f)
-        sway_geometry._take_tips(steps.ravel(), 6, valid, given, room, f(own[0]))
-        for l in range(LANES):
-            sway_geometry._take_tip(steps.ravel(), 6, given, one, l)
-            for r in (sway_geometry._TIP_X, sway_geometry._TIP_Y, sway_geometry._TALL):
-                assert room[r + l] == (pytest.approx(one[r + l], abs=1e-5) if l != 2 else 7)
+        room = np.full(sway_geometry._ROOM, 7, f)
+        sway_geometry._take_tips(steps.ravel(), 6, valid, given, room)
+        for l, time in enumerate(own):
+            node = min(int(5 * time + 1e-6), 3)
+            for k, r in enumerate((sway_geometry._TIP_X, sway_geometry._TIP_Y, sway_geometry._TALL)):
+                parabola = np.polyfit(np.arange(node, node + 3), steps[node : node + 3, k], 2)
+                assert room[r + l] == pytest.approx(np.polyval(parabola, 5.0 * time), abs=2e-5)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def traced() -> Traced:
     """Room for three sub-rays, two of which go through leaves, of five pulses."""
     return Traced(
         np.full((6, 3, 5), -7, f), np.full((3, 3, 5), 7, np.uint32), np.full((6, 2 * LEAVES, 5), -7, f),
-        np.full((3, 2 * LEAVES, 5), 7, np.uint32),
+        np.full((3, 2 * LEAVES, 5), 7, np.uint32), np.zeros(0, np.uint8),
     )  # fmt: skip
 
 
