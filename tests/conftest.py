@@ -39,6 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("recordings")
 
 
+@pytest.fixture(autouse=True)
+def _pinned_for_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command or a page pins (`--isa`, `--edges`) it pins for its process: here that is for one test."""
+    for name in ("TUSSOCK_ISA", "TUSSOCK_EDGES"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+
+
 _skipped: set[str] = set()
 
 

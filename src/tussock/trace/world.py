@@ -346,6 +346,8 @@ class World(Shown):
             scene.attach(self._copies(thing, np.ascontiguousarray(steps[:, copy : copy + 1])), geometry)
         scene.commit()
         assert scene.handle is not None
+        # Edges are Embree's word: a copy that is alone has another number than where its triangles stand.
+        tables = tables._replace(neighbours=tables.neighbours[:0])
         # What would be "standing" is the one thing itself: nothing else is there to be met.
         return Moving(self._with(None, tables).surroundings._replace(standing=scene.handle), scene)
 

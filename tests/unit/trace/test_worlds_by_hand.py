@@ -21,6 +21,7 @@ from tussock.scene.scene import Scene
 from tussock.scene.stems import Stem
 from tussock.scene.wind import Wind
 from tussock.trace.cuda.trees import WorldTrees
+from tussock.trace.embree import Device
 from tussock.trace.packets import LANES, NOTHING, hit_at, load_ray, new_packet
 from tussock.trace.ray import Ray
 from tussock.trace.transforms import column_major, origin_of, time_steps
@@ -116,8 +117,9 @@ def yard() -> Scene:
     return scene
 
 
-def test_one_copy_alone_is_all_there_is() -> None:
-    world = World(yard())
+@pytest.mark.parametrize("edges", ["embree", "own"])
+def test_one_copy_alone_is_all_there_is(edges: str) -> None:
+    world = World(yard(), device=Device(edges=edges))
     along = (-10.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     assert first(world.moving(0.0, 0.5), along) == [(1, 0, 9.9)]
     for copy, x in enumerate(
