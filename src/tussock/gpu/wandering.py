@@ -27,6 +27,7 @@ class Wandering(NamedTuple):
     """those as reported"""
     origins: NDArray[np.float32]
     offsets: NDArray[np.float64]
+    """[s] and so on: the names are those of `Fired`"""
     lasers: NDArray[np.uint16]
     azimuths: NDArray[np.float32]
     elevations: NDArray[np.float32]

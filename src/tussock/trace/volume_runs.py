@@ -37,13 +37,13 @@ def next_cells(cells: Cells, model: Whole, walk: Walk, last: Whole, numbers: Arr
     region, block = int64(-1), int64(-1)
     while way < end and n < most:
         old_x, old_y, old_z = x, y, z
-        level, bricks, first = int64(6), uint64(0), int64(0)
         if region < 0:
             region = find_region(cells, model, x >> 6, y >> 6, z >> 6)
+        level, bricks, first = int64(6), uint64(0), int64(0)
         if region >= 0:
-            level = int64(4)
             if block < 0:
                 block = inside(cells.region_mask[region], cells.region_first[region], x >> 4, y >> 4, z >> 4)
+            level = int64(4)
             if block >= 0:
                 level, bricks, first = int64(2), cells.block_mask[block], int64(cells.block_first[block])
                 if bricks == uint64(0):  # all of it is one volume

@@ -53,6 +53,7 @@ class Upright(NamedTuple):
     x: Real
     y: Real
     z: Real
+    """[m] where it starts, and which way it goes"""
     dx: Real
     dy: Real
     dz: Real
@@ -69,9 +70,11 @@ class Piece(NamedTuple):
     """A straight ray in the plant upright, with the same distances, and the part of it that counts."""
 
     x: Real
+    """[m] where it would start, were it straight from there, and which way it goes"""
     y: Real
     z: Real
     dx: Real
+    """a metre along it is one along the ray"""
     dy: Real
     dz: Real
     begin: Real
