@@ -168,9 +168,21 @@ class Summing:
         table, self._table = self._table, Table.empty(self._workers, 0)
         kept = np.arange(table.voxels.shape[1]) < table.used[:, None]
         voxels = table.voxels[kept].astype(np.int64)
-        order = np.lexsort(voxels.T[::-1])
+        order = _by_place(voxels)
         sums = np.take(table.sums.reshape(-1, _COLUMNS), np.flatnonzero(kept)[order], axis=0)
         return VoxelSums(np.take(voxels, order, axis=0), sums, self._voxel)
+
+
+def _by_place(voxels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of different voxels (n, 3) by x, then y, then z."""
+    if not len(voxels):
+        return np.zeros(0, np.int64)
+    low, high = (np.array([float(pick(along)) for along in voxels.T]) for pick in (np.min, np.max))
+    span = high - low + 1
+    if span.prod() >= 2.0**62:
+        return np.lexsort(voxels.T[::-1])
+    x, y, z = (voxels[:, axis] - int(low[axis]) for axis in range(3))
+    return np.argsort((x * int(span[1]) + y) * int(span[2]) + z)
 
 
 class Returns(NamedTuple):
@@ -212,8 +224,7 @@ class Table(NamedTuple):
         """The same with room for half as many rows more."""
         threads, rows, _ = self.voxels.shape
         table = Table.empty(threads, rows * 3 // 2)
-        table.voxels[:, :rows], table.sums[:, :rows], table.used[:] = self.voxels, self.sums, self.used
-        run_on_threads(_put, threads, table)
+        run_on_threads(_move, threads, self, table)
         return table
 
 
@@ -226,11 +237,15 @@ def _hash(x: Any, y: Any, z: Any) -> Any:
 
 
 @kernel
-def _put(worker: int, workers: int, table: Table) -> None:
-    """Fill the slots of a table that has rows already."""
-    slots, voxels, _, used = borrowed(table)
-    mask = uint64(slots.shape[1] - 1)
-    for row in range(used[worker]):
+def _move(worker: int, workers: int, old: Table, table: Table) -> None:
+    """Put the rows of a thread's table into a larger one."""
+    _, old_voxels, old_sums, old_used = borrowed(old)
+    slots, voxels, sums, used = borrowed(table)
+    mask, n = uint64(slots.shape[1] - 1), old_used[worker]
+    used[worker] = n
+    voxels[worker, :n] = old_voxels[worker, :n]
+    sums[worker, :n] = old_sums[worker, :n]
+    for row in range(n):
         x, y, z = int64(voxels[worker, row, 0]), int64(voxels[worker, row, 1]), int64(voxels[worker, row, 2])
         slot = _hash(x, y, z) & mask
         while slots[worker, slot] >= 0:
