@@ -10,7 +10,7 @@ they can be, pulse by pulse (`tussock.learn.likelihood`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Unpack
 
@@ -21,7 +21,7 @@ from tussock.errors import InputError
 from tussock.learn.fit_volumes import FitOptions, fit_volumes
 from tussock.learn.halves import Halves, moved
 from tussock.learn.likelihood import log_likelihood
-from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
 from tussock.learn.scoring.held_out import HeldOutScore
 from tussock.learn.windows import in_strip, in_windows
 from tussock.randomness import Purpose
@@ -38,7 +38,7 @@ _SMALLEST, _LARGEST = 1e-3, 100.0  # [m]
 
 
 def choose_voxel(
-    pulses: MeasuredPulses,
+    pulses: MeasuredPulses | Sequence[MeasuredPulses],
     *,
     seed: int = 0,
     tried: Callable[[float, float], None] | None = None,
@@ -46,7 +46,8 @@ def choose_voxel(
 ) -> float:
     """The side of a voxel [m] that foretells held-out pulses best; ``tried`` is told every size and how good it is.
 
-    The other options are those of `tussock.learn.fit_volumes.fit_volumes`.
+    Pulses may come in parts, of which only what is looked at is joined. The other options are those of
+    `tussock.learn.fit_volumes.fit_volumes`.
 
     Sizes shrink by √2 from a tenth of the way across the returns until two in a row are worse than the best; where
     the first was the best, they grow from there in the same way.
@@ -57,14 +58,15 @@ def choose_voxel(
     >>> 0.001 < tussock.choose_voxel(pulses, threads=1) < 100
     True
     """
+    parts = [pulses] if isinstance(pulses, MeasuredPulses) else pulses
     box, threads = fitting.get("box"), fitting.get("threads")
     chance = Sampler("held-out pulses", seed, purpose=Purpose.HELD_OUT)
-    elsewhere = moved(pulses)
+    elsewhere = moved(*parts)
     if elsewhere:
-        pulses, box = in_strip(pulses, _ENOUGH_RETURNS, box, threads=threads)
+        pulses, box = in_strip(parts, _ENOUGH_RETURNS, box, threads=threads)
         fitting = fitting | {"box": box}
     else:
-        pulses = in_windows(pulses, _ENOUGH)
+        pulses = in_windows(join_pulses(parts) if len(parts) > 1 else parts[0], _ENOUGH)
     held = Halves().of(pulses) if elsewhere else chance.integers(0, _HELD_OUT, len(pulses)) == 0
     inside = pulses.hit if box is None else pulses.inside(box)
     if (inside & ~held).sum() < _FEWEST or (inside & held).sum() < 1:

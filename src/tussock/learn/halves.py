@@ -22,9 +22,10 @@ APART = 2.0
 """[m]"""
 
 
-def moved(pulses: MeasuredPulses) -> bool:
+def moved(*parts: MeasuredPulses) -> bool:
     """Whether the sensor, or what was joined, was at places that far apart."""
-    return max(float(np.ptp(along)) for along in pulses.origins.T) >= APART
+    along = [[part.origins[:, axis] for part in parts] for axis in range(3)]
+    return max(float(max(map(np.max, some)) - min(map(np.min, some))) for some in along) >= APART
 
 
 class Halves:

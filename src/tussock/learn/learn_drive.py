@@ -26,7 +26,7 @@ from tussock.learn.drives.own_vehicle import OwnVehicle
 from tussock.learn.fit_volumes import REGION_FEWEST, check_regions
 from tussock.learn.fit_voxels import VoxelOptions, fit_voxels
 from tussock.learn.learn_volumes import warn_learning
-from tussock.learn.measured_pulses import MeasuredPulses, join_pulses
+from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.voxels import check_voxel
 from tussock.learn.range_noise import constant_noise
 from tussock.poses import Trajectory
@@ -168,7 +168,7 @@ class _Noisy:
 def _voxel(parts: _Noisy, given: DriveOptions, regions: bool) -> float:
     """The size that foretells held-out pulses of the beginning best."""
     return choose_voxel(
-        join_pulses(parts.beginning(_BEGINNING), threads=resolve_threads(given.threads)),
+        parts.beginning(_BEGINNING),
         tau=given.tau,
         plain=given.plain,
         box=given.box,

@@ -151,6 +151,10 @@ class MeasuredPulses(Shown):
         """The same pulses, those without return having met nothing within ``reach`` [m]."""
         return self._with(reach=reach)
 
+    def numbered(self, turns: NDArray[np.int64]) -> MeasuredPulses:
+        """The same pulses of scans with other numbers, shape (n,)."""
+        return self._with(turns=shown(np.ascontiguousarray(turns, np.int64)))
+
     def _with(self, **changed: Any) -> MeasuredPulses:
         """The same pulses but for what cannot have become wrong, so that they are not looked through again."""
         made = object.__new__(type(self))
@@ -199,10 +203,17 @@ class MeasuredPulses(Shown):
 
 
 def _lengths(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[m] of vectors (n, 3), shape (n,); what `numpy.linalg.norm` says, which is six times slower along short rows."""
-    x, y, z = vectors.T
-    lengths: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
+    """[m] of vectors (n, 3), shape (n,); what `numpy.linalg.norm` says, which is far slower along short rows."""
+    lengths = np.empty(len(vectors))
+    _measure(np.ascontiguousarray(vectors, np.float64), lengths)
     return lengths
+
+
+@kernel
+def _measure(vectors: Any, lengths: Any) -> None:
+    for p in range(len(vectors)):
+        x, y, z = vectors[p, 0], vectors[p, 1], vectors[p, 2]
+        lengths[p] = math.sqrt(x * x + y * y + z * z)
 
 
 def _knots(path: Trajectory, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -338,8 +349,10 @@ def _fill_origins(start: NDArray[np.float64], frame: Frame) -> None:
     start[~hit] = mean[frame.laser[~hit]]
 
 
-def join_pulses(parts: Sequence[MeasuredPulses], *, threads: int = 1) -> MeasuredPulses:
-    """Several sets of pulses as one, their scans numbered on.
+def join_pulses(
+    parts: Sequence[MeasuredPulses], *, rows: Sequence[NDArray[np.bool_]] | None = None, threads: int = 1
+) -> MeasuredPulses:
+    """Several sets of pulses as one, their scans numbered on; of each the chosen ``rows``, or all.
 
     >>> one = tussock.MeasuredPulses.of([0, 0, 0], [[1, 0, 0]], [4.0])
     >>> len(tussock.join_pulses([one, one]))
@@ -347,11 +360,16 @@ def join_pulses(parts: Sequence[MeasuredPulses], *, threads: int = 1) -> Measure
     """
     if not parts:
         raise InputError("pulses: cannot be joined from no parts")
+    chosen = None if rows is None else [np.flatnonzero(some) for some in rows]
+    if chosen is not None and not any(map(len, chosen)):
+        raise InputError("pulses: there are none; check the file, the box and the chosen revolutions")
 
     def joined(name: str) -> NDArray[Any]:
         arrays = [getattr(part, name) for part in parts]
-        if name == "turns":
-            ends = np.cumsum([0] + [int(array.max()) + 1 for array in arrays])
+        ends = np.cumsum([0] + [int(part.turns.max()) + 1 for part in parts]) if name == "turns" else None
+        if chosen is not None:
+            arrays = [np.take(array, some, axis=0) for array, some in zip(arrays, chosen, strict=True)]
+        if ends is not None:
             arrays = [array + end for array, end in zip(arrays, ends, strict=False)]
         return np.concatenate(arrays)
 

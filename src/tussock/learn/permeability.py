@@ -22,7 +22,7 @@ from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
 from tussock.learn.walks.grid_walks import LEAST_PASSING, UNIT, count_in_grid, escape_in_grid
 from tussock.scene.volumes import WHOLE
-from tussock.threads import run_on_threads
+from tussock.threads import run_jobs, run_on_threads
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import new_walk, start_walk, volume_at
 from tussock.trace.volume_hits import Gaussians, closest, next_volume, shell_of
@@ -66,7 +66,8 @@ class Counting:
     def totals(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Passed and ended, both (volumes, shells + 1); the last column is what lies outside all shells."""
         counts, s = _added_up(self._counts), self._shells
-        return counts[:, : s + 1].copy(), counts[:, s + 2 :].copy()
+        passed, ended = run_jobs([counts[:, : s + 1].copy, counts[:, s + 2 :].copy], self._workers)
+        return passed, ended
 
     def otherwise(self) -> NDArray[np.uint32]:
         """Pulses that passed each volume in scans before the first and after the last that ended there, (volumes,)."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.arrays import FloatArray
+from tussock.kept_memory import room_for
 from tussock.kernels import kernel
 from tussock.wire.firings import Firings
 
@@ -70,7 +71,7 @@ class FiringColumns(NamedTuple):
         """Room for ``count`` pulses of so many returns each.
 
         All columns lie in one piece of memory: the system hands out large pieces in large pages, and filling
-        fresh memory page by small page takes longer than to compute what is put there.
+        fresh memory page by small page takes longer than to compute what is put there. It is used again (`tussock.kept_memory`).
         """
         wanted: list[tuple[tuple[int, ...], Any]] = [
             ((count, 3), np.float64), ((count, 3), np.float64), ((count,), np.float64), ((count,), np.float64),
@@ -79,7 +80,7 @@ class FiringColumns(NamedTuple):
         ]  # fmt: skip
         sizes = [int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in wanted]
         starts = np.cumsum([0, *(-(-size // _LINE) * _LINE for size in sizes)])
-        room = np.empty(int(starts[-1]), np.uint8)
+        room = room_for(int(starts[-1]))
         parts = [
             room[start : start + size].view(kind).reshape(shape)
             for start, size, (shape, kind) in zip(starts, sizes, wanted, strict=False)

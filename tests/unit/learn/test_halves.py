@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tussock.learn.halves import Halves
+from tussock.learn.halves import Halves, moved
 from tussock.learn.measured_pulses import MeasuredPulses
 
 
@@ -33,3 +33,9 @@ def test_standing_pulses_fall_to_a_half_by_chance() -> None:
     second = halves_of(pulses, 3)
     assert second.mean() == pytest.approx(0.5, abs=0.02)
     assert np.corrcoef(second[1:], second[:-1])[0, 1] == pytest.approx(0.0, abs=0.03)
+
+
+def test_parts_have_moved_where_one_is_away_from_another() -> None:
+    here = MeasuredPulses.of([1.0, 2.0, 3.0], [[1, 0, 0]], [4.0])
+    away = MeasuredPulses.of([1.0, 0.0, 3.0], [[1, 0, 0]], [4.0])
+    assert not moved(here) and not moved(here, here) and moved(here, away) and moved(away, here)

@@ -39,6 +39,17 @@ def test_joined_sets_number_their_scans_on() -> None:
         join_pulses([])
 
 
+def test_of_joined_sets_some_may_be_chosen() -> None:
+    """What is not chosen counts where scans are numbered on, and how far pulses reach."""
+    parts = [some([0, 1], [1.0, 2.0]), some([0, 2], [3.0, 9.0]), some([0], [5.0])]
+    rows = [np.array([True, False]), np.array([False, False]), np.array([True])]
+    joined = join_pulses(parts, rows=rows)
+    assert joined.turns.tolist() == [0, 5] and joined.ranges.tolist() == [1.0, 5.0] and joined.reach == 9.0
+    with pytest.raises(InputError, match="there are none"):
+        join_pulses(parts, rows=[~some.hit for some in parts])
+    assert parts[0].numbered(np.array([7, 8])).turns.tolist() == [7, 8] and parts[0].turns.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(("told", "reach"), [(0.5, 0.5), (80.0, 80.0), (0.0, None), (-3.0, None), ("far", None)])
 def test_a_frame_may_tell_how_far_its_sensor_measures(told: object, reach: float | None) -> None:
     sensor = load_sensor("vlp-16")

@@ -153,3 +153,12 @@ def test_nothing_inside_adds_nothing() -> None:
     summing = Summing(1.0, 1)
     summing.add(few_pulses(6), np.zeros(70, np.bool_))
     assert len(summing.total()) == 0
+
+
+@pytest.mark.parametrize("far", [300, 2**40])
+def test_voxels_are_sorted_by_x_then_y_then_z(far: int) -> None:
+    """Whether one number tells the order or the grid is too wide for that."""
+    rng = np.random.default_rng(4)
+    voxels = np.unique(rng.integers(-3, 4, (200, 3)), axis=0) * np.array([far, 1, far])
+    shuffled = rng.permutation(voxels)
+    assert (shuffled[voxel_sums._by_place(shuffled)] == voxels).all()

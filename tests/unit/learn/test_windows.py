@@ -42,6 +42,12 @@ def test_a_strip_keeps_every_pulse_that_came_as_far() -> None:
     assert wanted <= kept, "none that reached it is missing"
     assert len(kept - wanted) < 0.15 * len(kept), "few others: those that passed above or below its ends"
     assert in_strip(pulses, n) == (pulses, None)
+    parts = [pulses.select(slice(0, 2000)), pulses.select(slice(2000, None))]
+    of_parts, same = in_strip(parts, 600)
+    assert same == box and (of_parts.ranges == part.ranges).sum() == part.hit.sum() == of_parts.hit.sum()
+    assert (of_parts.directions == part.directions).all()
+    whole, none = in_strip(parts, n)
+    assert none is None and (whole.directions == pulses.directions).all()
 
 
 def test_a_strip_of_a_box_is_in_the_box() -> None:
@@ -55,3 +61,5 @@ def test_a_strip_of_a_box_is_in_the_box() -> None:
     assert box[0] == -4 and box[3:6:2] == [4, 2] and box[2] == -3 and -2 < box[1] < box[4] < 8
     assert abs(part.inside(box).sum() - 300) < 5
     assert in_strip(pulses, 4000, given)[1] == given
+    of_parts, same = in_strip([pulses.select(slice(0, 100)), pulses.select(slice(100, None))], 300, given)
+    assert same == box and (of_parts.ranges == part.ranges).all()

@@ -60,3 +60,21 @@ def test_a_run_ends_with_the_last_that_is_wanted() -> None:
             assert in_runs(cells, ray, expected[at], 200) == expected[: at + 1]
             asked += 1
     assert asked > 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_runs_through_corners_and_along_walls_are_the_same(seed: int) -> None:
+    """Where a ray meets several walls at once, both walks take them in the same order."""
+    cells, boxes = mixed(seed)
+    met = 0
+    for number, step in enumerate(np.ndindex(3, 3, 3)):
+        way = np.array(step) - 1.0
+        if not way.any():
+            continue
+        corner = boxes[number % len(boxes), :3] * CELL
+        for back in (40.0, 40.0 * CELL, 16.0 * CELL):
+            ray = Ray(*(corner - back * way), *(way / np.linalg.norm(way)), 0.0, 300.0, 0.0)
+            expected = [cell for cell, *_ in walked(cells, 0, ray)]
+            assert in_runs(cells, ray, -1, 200) == expected == in_runs(cells, ray, -1, 2)
+            met += len(expected)
+    assert met > 10

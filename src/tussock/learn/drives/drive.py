@@ -61,9 +61,9 @@ class Drive:
                 sensor = sensor or leg.sensor
                 pulses = leg.pulses
                 if leg.times is None or not leg.sensor:  # one scan a part
-                    pulses = replace(pulses, turns=np.full(len(pulses), next_first))
+                    pulses = pulses.numbered(np.full(len(pulses), next_first))
                 else:
-                    pulses = replace(pulses, turns=pulses.turns + first)
+                    pulses = pulses.numbered(pulses.turns + first)
                 next_first = max(next_first, int(pulses.turns.max()) + 1)
                 if self.misses and not pulses.complete and not leg.placed:
                     full = with_misses(pulses, reach=self.reading.reach)

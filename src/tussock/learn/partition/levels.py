@@ -125,6 +125,9 @@ def _joined(
     levels = [*range(len(parts)), *range(len(fillings))]
     cells = np.concatenate(voxels)
     order = np.argsort(cell_keys(cells, cells.min(0)))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    places = np.split(place, np.cumsum([len(some) for some in voxels])[:-1])
     none = [np.zeros((len(some.voxels), 6)) for some, _ in fillings]
 
     def of_returns(name: str, of_filled: list[NDArray[Any]] | None = None) -> list[NDArray[Any]]:
@@ -144,10 +147,13 @@ def _joined(
         lambda: [*spreads, *none],
         lambda: [np.full(len(some), k >= len(parts)) for k, some in enumerate(voxels)],
     ]
-    return Levelled(*run_jobs([partial(_in_order, column, order) for column in columns], threads))
+    return Levelled(*run_jobs([partial(_in_order, column, places) for column in columns], threads))
 
 
-def _in_order(column: Callable[[], list[NDArray[Any]]], order: NDArray[np.int64]) -> NDArray[Any]:
+def _in_order(column: Callable[[], list[NDArray[Any]]], places: list[NDArray[np.int64]]) -> NDArray[Any]:
+    """A column of all voxels from those of the parts, whose rows belong to these ``places``."""
     parts = column()
-    whole = np.concatenate(parts)
-    return np.take(whole, order, axis=0)
+    whole = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), np.result_type(*parts))
+    for part, some in zip(parts, places, strict=True):
+        whole[some] = part
+    return whole

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from tussock.errors import InputError
 from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.scene.volumes import MOST_VOXELS
-from tussock.threads import run_on_threads
+from tussock.threads import run_jobs, run_on_threads
 
 __all__ = ["Summing", "VoxelSums"]
 
@@ -38,8 +39,10 @@ _COUNT, _MEAN, _SQUARE, _VARIANCE, _INTENSITY, _OF_NOISE, _WAY, _SQUARE_RANGE = 
 _FIRST, _LAST, _LOWEST, _HIGHEST = 22, 23, 24, 25
 _COLUMNS = 26
 _ROWS = 1 << 12
-"""that a table begins with; it grows by half"""
+"""that a table begins with; it doubles"""
 _MOST_TABLES = 8
+_TOGETHER = 1 << 16
+"""rows that are put in order together"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +171,28 @@ class Summing:
         table, self._table = self._table, Table.empty(self._workers, 0)
         kept = np.arange(table.voxels.shape[1]) < table.used[:, None]
         voxels = table.voxels[kept].astype(np.int64)
-        order = np.lexsort(voxels.T[::-1])
-        sums = np.take(table.sums.reshape(-1, _COLUMNS), np.flatnonzero(kept)[order], axis=0)
+        order = _by_place(voxels)
+        rows, whole = np.flatnonzero(kept)[order], table.sums.reshape(-1, _COLUMNS)
+        sums = np.empty((len(rows), _COLUMNS), np.int64)
+
+        def put(first: int) -> None:
+            some = slice(first, first + _TOGETHER)
+            np.take(whole, rows[some], axis=0, out=sums[some], mode="clip")  # a mode that needs no room in between
+
+        run_jobs([partial(put, first) for first in range(0, len(rows), _TOGETHER)], self._workers)
         return VoxelSums(np.take(voxels, order, axis=0), sums, self._voxel)
+
+
+def _by_place(voxels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of different voxels (n, 3) by x, then y, then z."""
+    if not len(voxels):
+        return np.zeros(0, np.int64)
+    low, high = (np.array([float(pick(along)) for along in voxels.T]) for pick in (np.min, np.max))
+    span = high - low + 1
+    if span.prod() >= 2.0**62:
+        return np.lexsort(voxels.T[::-1])
+    x, y, z = (voxels[:, axis] - int(low[axis]) for axis in range(3))
+    return np.argsort((x * int(span[1]) + y) * int(span[2]) + z)
 
 
 class Returns(NamedTuple):
@@ -209,11 +231,10 @@ class Table(NamedTuple):
         )  # fmt: skip
 
     def larger(self) -> Table:
-        """The same with room for half as many rows more."""
+        """The same with room for twice as many rows: what is not used of it the system does not hand out."""
         threads, rows, _ = self.voxels.shape
-        table = Table.empty(threads, rows * 3 // 2)
-        table.voxels[:, :rows], table.sums[:, :rows], table.used[:] = self.voxels, self.sums, self.used
-        run_on_threads(_put, threads, table)
+        table = Table.empty(threads, 2 * rows)
+        run_on_threads(_move, threads, self, table)
         return table
 
 
@@ -226,11 +247,15 @@ def _hash(x: Any, y: Any, z: Any) -> Any:
 
 
 @kernel
-def _put(worker: int, workers: int, table: Table) -> None:
-    """Fill the slots of a table that has rows already."""
-    slots, voxels, _, used = borrowed(table)
-    mask = uint64(slots.shape[1] - 1)
-    for row in range(used[worker]):
+def _move(worker: int, workers: int, old: Table, table: Table) -> None:
+    """Put the rows of a thread's table into a larger one."""
+    _, old_voxels, old_sums, old_used = borrowed(old)
+    slots, voxels, sums, used = borrowed(table)
+    mask, n = uint64(slots.shape[1] - 1), old_used[worker]
+    used[worker] = n
+    voxels[worker, :n] = old_voxels[worker, :n]
+    sums[worker, :n] = old_sums[worker, :n]
+    for row in range(n):
         x, y, z = int64(voxels[worker, row, 0]), int64(voxels[worker, row, 1]), int64(voxels[worker, row, 2])
         slot = _hash(x, y, z) & mask
         while slots[worker, slot] >= 0:

@@ -39,10 +39,11 @@ def pulses_of_firings(
     other = firings.ranges[:, 1 - kind] if firings.ranges.shape[1] == 2 else None
     if other is not None:
         other = np.where(other == firings.ranges[:, kind], np.nan, other)
+    # What is kept of the firings' columns would keep the memory of all of them: so the others of a moving sensor can be used again.
     start, way = firings.origins, firings.directions
     pulses = MeasuredPulses.of(
-        start, way, firings.ranges[:, kind], intensity=np.clip(firings.intensity[:, kind], 0, 1), rings=firings.rings,
-        azimuths=firings.azimuths, turns=firings.turns, reach=reach, complete=firings.complete, others=other,
+        start, way, firings.ranges[:, kind], intensity=np.clip(firings.intensity[:, kind], 0, 1),
+        rings=firings.rings.copy(), azimuths=firings.azimuths.copy(), turns=firings.turns, reach=reach, complete=firings.complete, others=other,
         noise=noise_of_model(firings.sensor),
     )  # fmt: skip
     if trajectory is None:

@@ -18,13 +18,13 @@ from tussock.learn.pulse_rays import PulseRays
 from tussock.trace.volume_hits import Gaussians
 from tussock.trace.volume_runs import LONGEST
 
-__all__ = ["FULL", "Crossings", "measure", "new_crossings"]
+__all__ = ["AHEAD", "FULL", "Crossings", "measure", "new_crossings"]
 
 FULL = 4096
 """crossings that are measured together"""
 _TOGETHER = 256  # that fit into the nearest cache
 _ROW = _TOGETHER + 8  # rows whose distance is no power of two do not push each other out of it
-_AHEAD = 24  # crossings
+AHEAD = 24  # crossings
 
 
 class Crossings(NamedTuple):
@@ -41,7 +41,7 @@ class Crossings(NamedTuple):
     passing: NDArray[np.float64]
     """room for what is left behind each volume of a pulse before it, shape (m,)"""
     columns: NDArray[np.float64]
-    """of some of them: direction, mean less origin, precision, then the squared distance, shape (13, k)"""
+    """of some of them: direction, mean less origin, precision, then the squared distance: 13 rows one after the other"""
 
 
 @kernel
@@ -53,7 +53,7 @@ def new_crossings() -> Any:
         np.zeros(m),
         np.zeros(m, np.int32),
         np.zeros(m),
-        np.zeros((13, _ROW)),
+        np.zeros(13 * _ROW),
     )
 
 
@@ -75,27 +75,28 @@ def _gather(gaussians: Gaussians, rays: PulseRays, crossings: Crossings, first: 
     mean_at, precision_at = uint64(means.ctypes.data), uint64(precisions.ctypes.data)
     some, by = volumes[first:end], pulses[first:end]
     for c in range(len(some)):
-        i, p = some[c], by[c]
-        later = uint64(some[min(c + _AHEAD, len(some) - 1)])
+        # What is known not to be negative is not asked whether it counts from the end.
+        i, p, row = uint64(some[c]), uint64(by[c]), uint64(c)
+        later = uint64(some[min(c + AHEAD, len(some) - 1)])
         fetch(mean_at + later * uint64(12))
         fetch(precision_at + later * uint64(24))
         for a in range(3):
-            columns[a, c] = directions[p, a]
-            columns[3 + a, c] = means[i, a] - origins[p, a]
+            columns[row + uint64(a * _ROW)] = directions[p, a]
+            columns[row + uint64((3 + a) * _ROW)] = means[i, a] - origins[p, a]
         for a in range(6):
-            columns[6 + a, c] = precisions[i, a]
+            columns[row + uint64((6 + a) * _ROW)] = precisions[i, a]
 
 
 @kernel
 def _measure(crossings: Crossings, first: int, end: int) -> None:
     """`tussock.trace.volume_hits.closest`, in columns."""
     _, _, nearest, _, _, columns = borrowed(crossings)
-    dxs, dys, dzs, vxs, vys, vzs = columns[0], columns[1], columns[2], columns[3], columns[4], columns[5]
-    xxs, xys, xzs, yys, yzs, zzs = columns[6], columns[7], columns[8], columns[9], columns[10], columns[11]
-    ts, distances2 = (
-        nearest[first:end],
-        columns[12],
-    )  # slices begin at 0: no index can be below it, which would have to be asked for
+    dxs, dys, dzs = columns[:_ROW], columns[_ROW : 2 * _ROW], columns[2 * _ROW : 3 * _ROW]
+    vxs, vys, vzs = columns[3 * _ROW : 4 * _ROW], columns[4 * _ROW : 5 * _ROW], columns[5 * _ROW : 6 * _ROW]
+    xxs, xys, xzs = columns[6 * _ROW : 7 * _ROW], columns[7 * _ROW : 8 * _ROW], columns[8 * _ROW : 9 * _ROW]
+    yys, yzs, zzs = columns[9 * _ROW : 10 * _ROW], columns[10 * _ROW : 11 * _ROW], columns[11 * _ROW : 12 * _ROW]
+    # Slices begin at 0: no index can be below it, which would have to be asked for.
+    ts, distances2 = nearest[first:end], columns[12 * _ROW :]
     for c in range(len(ts)):
         dx, dy, dz = dxs[c], dys[c], dzs[c]
         vx, vy, vz = vxs[c], vys[c], vzs[c]
@@ -117,7 +118,7 @@ def _find_shells(edges2: Any, crossings: Crossings, first: int, end: int) -> Non
     """`tussock.trace.volume_hits.shell_of`, edge by edge."""
     edges2 = borrowed(edges2)
     _, _, _, shells, _, columns = borrowed(crossings)
-    some, distances2 = shells[first:end], columns[12]
+    some, distances2 = shells[first:end], columns[12 * _ROW :]
     some[:] = 0
     for s in range(edges2.shape[1]):
         edge = edges2[0, s]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64
+from numba import int64, uint64
 from numpy.typing import NDArray
 
-from tussock.kernels import borrowed, kernel
+from tussock.kernels import borrowed, fetch, kernel
 from tussock.learn.pulse_rays import PulseRays
-from tussock.learn.walks.crossings import FULL, measure, new_crossings
+from tussock.learn.walks.crossings import AHEAD, FULL, measure, new_crossings
 from tussock.scene.volumes import WHOLE
 from tussock.trace.ray import ray_in_row
 from tussock.trace.volume_cells import END, EXIT, Walk, new_walk, start_walk
@@ -76,14 +76,21 @@ def _add_crossings(
     measure(gaussians, rays, crossings, n)
     mine, here, asks = borrowed(counts)[worker], volumes[:n], len(seen) > 0
     outside = gaussians.shells.shape[1]
+    rows, row = uint64(mine.ctypes.data), uint64(mine.shape[1] * mine.itemsize)
+    seen_at = uint64(seen.ctypes.data)
     # Nobody can guess which pulse ends, in which shell and which scan: to add nothing costs less than to guess wrong.
     for c in range(len(here)):
-        i, p, shell = here[c], pulses[c], shells[c]
-        own = int64(i == labels[p])
-        mine[i, shell + own * (outside + 2)] += np.uint32(1)
+        later = uint64(here[min(c + AHEAD, len(here) - 1)])
+        fetch(rows + later * row)
+        fetch(rows + later * row + row - uint64(4))
+        if asks:
+            fetch(seen_at + later * uint64(8))
+        i, p, shell = uint64(here[c]), uint64(pulses[c]), int64(shells[c])
+        own = int64(here[c] == labels[p])
+        mine[i, uint64(shell + own * (outside + 2))] += np.uint32(1)
         if asks:
             elsewhen = int64(turns[p] < seen[i, 0]) | int64(turns[p] > seen[i, 1])
-            mine[i, outside + 1] += np.uint32(elsewhen & int64(shell < near) & (1 - own))
+            mine[i, uint64(outside + 1)] += np.uint32(elsewhen & int64(shell < near) & (1 - own))
 
 
 class _Pool(NamedTuple):
@@ -123,9 +130,12 @@ def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: 
     gaussians, rays = borrowed(gaussians), borrowed(rays)
     walk, crossings, pool = borrowed(own)
     origins, directions, ranges, reach = rays
+    labels, without_own = borrowed(owners)
+    own_at, row = uint64(without_own.ctypes.data), uint64(without_own.shape[1] * without_own.itemsize)
     for first in range(worker * _POOL, len(ranges), workers * _POOL):
         going = 0
         for k in range(min(_POOL, len(ranges) - first)):
+            fetch(own_at + uint64(max(labels[first + k], 0)) * row)
             state = Walk(pool.at[k], pool.ray[k], walk.met, walk.met_ray)
             if start_walk(gaussians.cells, 0, state, ray_in_row(origins, directions, first + k, reach)):
                 pool.left[k], pool.last[k], pool.going[going] = 1.0, -1, k
@@ -156,11 +166,14 @@ def _multiply(
     for g in range(some[1]):
         n = pool.ends[pool.going[g]]
     here, outside = volumes[:n], all_shells.shape[1]
+    shells_at, row = uint64(all_shells.ctypes.data), uint64(outside * all_shells.itemsize)
     for c in range(len(here)):
-        i, p, shell = here[c], pulses[c], shells[c]
-        share = all_shells[i, min(shell, outside - 1)] / WHOLE
-        if i == labels[p]:
-            share = min(share * without_own[i, min(shell, outside - 1)], 1.0)
+        fetch(shells_at + uint64(here[min(c + AHEAD, len(here) - 1)]) * row)
+        i, p, shell = uint64(here[c]), uint64(pulses[c]), int64(shells[c])
+        inner = uint64(min(shell, outside - 1))
+        share = all_shells[i, inner] / WHOLE
+        if here[c] == labels[p]:
+            share = min(share * without_own[i, inner], 1.0)
         passing[c] = share if shell < outside else 1.0
     going, c = 0, 0
     for g in range(some[1]):

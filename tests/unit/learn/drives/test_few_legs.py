@@ -125,7 +125,7 @@ def test_the_beginning_chooses_the_size(monkeypatch: pytest.MonkeyPatch, tmp_pat
     """As many parts as three million pulses take, and no more."""
     asked: list[int] = []
     monkeypatch.setattr(module, "_BEGINNING", 60)
-    monkeypatch.setattr(module, "choose_voxel", lambda pulses, **how: asked.append(len(pulses)) or 20.0)
+    monkeypatch.setattr(module, "choose_voxel", lambda parts, **how: asked.append(sum(map(len, parts))) or 20.0)
     files = [frame_file(tmp_path / f"{k}.npz", number=k) for k in range(3)]
     sizes = [len(load_pulses(file)) for file in files]
     volumes = learn_drive(files, options=DriveOptions(plain=True), say=lambda note: None)
