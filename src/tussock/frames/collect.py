@@ -150,29 +150,30 @@ def _fill(filling: _Filling, share: _Share) -> None:
     rows, fired, found, names, out = filling.rows, filling.fired, filling.found, filling.names, filling.out
     starts, block, pulses = rows.starts, rows.block, len(fired.lasers)
     for b in range(share.worker, len(starts) - 1, share.workers):
-        begin, end = starts[b], starts[b + 1]
-        _number(begin, b * block, min(pulses, (b + 1) * block), rows.keep_misses, found, out)
+        # Unsigned: no index counts from the end, which the compiler would look at for every number of every row.
+        begin, end = np.uint64(starts[b]), np.uint64(starts[b + 1])
+        _number(starts[b], b * block, min(pulses, (b + 1) * block), rows.keep_misses, found, out)
         # A few columns at a time: of two dozen at once the processor fetches none ahead.
         for i in range(begin, end):
-            _fill_fired(i, np.int64(out.pulse[i]), fired, found, out)
+            _fill_fired(i, out.pulse[i], fired, found, out)
         for i in range(begin, end):
-            _fill_measured(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, out)
+            _fill_measured(i, out.pulse[i], np.int64(out.return_number[i]) - 1, found, out)
         for i in range(begin, end):
-            _fill_points(i, np.int64(out.pulse[i]), fired, out)
+            _fill_points(i, out.pulse[i], fired, out)
         for i in range(begin, end):
-            _fill_met(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, names, out)
+            _fill_met(i, out.pulse[i], np.int64(out.return_number[i]) - 1, found, names, out)
 
 
 @inline_kernel
 def _number(i: int, first: int, last: int, keep_misses: bool, slots: Any, out: Any) -> None:
     """Which pulse and which of its returns the rows from ``i`` on are of; ``first`` to before ``last`` are the pulses."""
     for p in range(first, last):
-        count = slots.counts[p]
+        count = slots.counts[np.uint64(p)]
         if count == 0 and not keep_misses:
             continue
         for k in range(max(count, 1)):
-            out.pulse[i] = p
-            out.return_number[i] = min(count, k + 1)
+            out.pulse[np.uint64(i)] = p
+            out.return_number[np.uint64(i)] = min(count, k + 1)
             i += 1
 
 
