@@ -26,8 +26,9 @@ class Fired(NamedTuple):
 
     directions: NDArray[np.float32]
     """as reported"""
-    true_directions: NDArray[np.float32]
-    """where the pulses really went; the same but for pointing noise"""
+    true_directions: Any
+    """where the pulses really went, float32, shape (n, 3): the same but for pointing noise; or how that is drawn again
+    (`tussock.gpu.wandering`)"""
     origins: NDArray[np.float32]
     offsets: NDArray[np.float64]
     lasers: NDArray[np.uint16]
