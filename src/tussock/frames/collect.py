@@ -67,24 +67,30 @@ def room_for(rows: int) -> dict[str, NDArray[Any]]:
 
 def bytes_of(rows: int) -> int:
     """Memory that the columns of so many rows take."""
-    return sum(_size(column, rows) for column in COLUMNS)
+    return sum([_whole_lines(rows * width) for _, _, _, width in _LAYOUT])
 
 
 def columns_in(memory: NDArray[np.uint8], rows: int) -> dict[str, NDArray[Any]]:
     """The columns of so many rows in a piece of memory, one after the other."""
     columns, at = {}, 0
-    for column in COLUMNS:
-        used = rows * column.width * np.dtype(column.dtype).itemsize
-        array = memory[at : at + used].view(column.dtype)
-        columns[column.name] = array if column.width == 1 else array.reshape(rows, column.width)
-        at += _size(column, rows)
+    for name, dtype, shape, width in _LAYOUT:
+        columns[name] = np.ndarray((rows, *shape), dtype, memory, at)
+        at += _whole_lines(rows * width)
     return columns
 
 
-def _size(column: Column, rows: int) -> int:
-    return (rows * column.width * np.dtype(column.dtype).itemsize + 63) // 64 * 64
+def _whole_lines(size: int) -> int:
+    """[bytes] so many, up to the end of a line of the cache."""
+    return (size + 63) // 64 * 64
 
 
+def _layout(column: Column) -> tuple[str, np.dtype[Any], tuple[int, ...], int]:
+    """Name, type, shape beside the rows, and bytes a row."""
+    dtype = np.dtype(column.dtype)
+    return column.name, dtype, () if column.width == 1 else (column.width,), column.width * dtype.itemsize
+
+
+_LAYOUT = tuple(map(_layout, COLUMNS))
 Out = NamedTuple("Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
