@@ -231,4 +231,6 @@ def test_a_standing_path_has_the_bits_of_one_that_was_checked(seed: int) -> None
     for name in ("times", "positions", "quaternions"):
         ours, theirs = getattr(stands, name), getattr(checked, name)
         assert ours.tobytes() == theirs.tobytes() and ours.shape == theirs.shape and not ours.flags.writeable
-    assert Trajectory.standing(pose) is stands and Trajectory.standing(Pose(pose.position, pose.quaternion)) is not stands
+    assert (
+        Trajectory.standing(pose) is stands and Trajectory.standing(Pose(pose.position, pose.quaternion)) is not stands
+    )
