@@ -56,7 +56,12 @@ def run_on_crew(work: Any, shared: Any, own: Sequence[Any]) -> None:
     Ctrl-C is heard when it is done; what takes long is for `run_on_threads`, with pieces.
     """
     check_stopped()
-    code, hands = code_for(work, shared, own[0]), _hands(len(own) - 1)
+    code = code_for(work, shared, own[0])
+    if len(own) == 1:
+        code(shared, own[0])
+        check_stopped()
+        return
+    hands = _hands(len(own) - 1)
     if len(hands) < len(own) - 1:
         _idle.extend(hands)
         run_on_threads(lambda worker, workers: code(shared, own[worker]), len(own))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tussock.errors import InputError
+from tussock.frame_meta import frame_meta
 from tussock.frames.collect import Fired
 from tussock.frames.frame import Frame
 from tussock.poses import Pose, Trajectory
@@ -22,7 +23,6 @@ from tussock.signal.range_noise import biases_of
 from tussock.simulate import (
     add_speeds,
     checked_on,
-    frame_meta,
     pose_table,
     prepare,
     scan,

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
-from tussock.arrays import FloatArray, read_only
+from tussock.arrays import FloatArray, read_only, sealed
 from tussock.errors import InputError, nearest
 from tussock.limits import read_text
+from tussock.once import once_for_each
 from tussock.sbet import SBET_SUFFIXES, read_sbet
 from tussock.shown import Shown
 
@@ -26,6 +27,7 @@ __all__ = ["Pose", "Trajectory", "check_covered"]
 
 
 _TUM = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
+_AT_ZERO = sealed(np.zeros(1))
 _ANGLES = ("roll_deg", "pitch_deg", "yaw_deg")
 _CSV = ("time_s", *_TUM[1:], *_ANGLES)
 
@@ -148,7 +150,7 @@ class Trajectory(Shown):
         """At one pose, always."""
         if not isinstance(pose, Pose):
             raise InputError.of("pose", "must be a Pose or a Trajectory", pose, "for example tussock.Pose.at(0, 0, 2)")
-        return cls(np.zeros(1), pose.position[None], pose.quaternion[None])
+        return _standing(pose)
 
     @classmethod
     def through(cls, times: ArrayLike, poses: list[Pose]) -> Trajectory:
@@ -286,6 +288,15 @@ class Trajectory(Shown):
         share = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
         low, high = np.repeat(self.times[:-1], counts), np.repeat(self.times[1:], counts)
         return np.append(low + share * (high - low), self.times[-1])
+
+
+@once_for_each
+def _standing(pose: Pose) -> Trajectory:
+    made = object.__new__(Trajectory)  # what a pose holds is checked already
+    object.__setattr__(made, "times", _AT_ZERO)
+    object.__setattr__(made, "positions", read_only(pose.position[None]))
+    object.__setattr__(made, "quaternions", sealed(_unit(pose.quaternion[None])))
+    return made
 
 
 def check_covered(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tussock.arrays import sealed
 from tussock.errors import InputError
+from tussock.frame_meta import frame_meta
 from tussock.frames.collect import Fired, collect
 from tussock.frames.decompose import decompose
 from tussock.frames.frame import Frame
@@ -21,6 +22,7 @@ from tussock.frames.range_rate import range_rates
 from tussock.frames.sway_rate import add_sway_rates
 from tussock.frames.waveforms import Waveforms
 from tussock.listening import listening_of
+from tussock.once import once_for_each
 from tussock.poses import Pose, Trajectory
 from tussock.pulse.adaptive import off_plane, stand_for
 from tussock.pulse.aim import fill_true_directions
@@ -47,7 +49,6 @@ from tussock.threads import resolve_threads, run_on_threads
 from tussock.trace.hit_tables import HitTables
 from tussock.trace.packets import LANES
 from tussock.trace.world import Moving, World
-from tussock.version import VERSION
 
 __all__ = ["SUN", "frames_between", "scan", "scan_range"]
 
@@ -59,6 +60,7 @@ _BLOCK, _LARGE_BLOCK = 256, 1024  # pulses a thread takes at a time; whoever is 
 _TURNS = 8  # blocks a thread takes at least, so that none waits long for the last one
 _ROWS_A_THREAD = 10_000
 _PIECE = 400_000  # rays that a thread traces without looking up: a part of a second
+_REAL, _WORD, _BYTE = np.dtype(np.float32), np.dtype(np.uint32), np.dtype(np.uint8)
 _NO_WEIGHTS = sealed(np.zeros(0, np.float32))
 _NO_PLANE = sealed(np.zeros((0, 0), np.float32))
 _ONE_ORIGIN = sealed(np.zeros((1, 3), np.float32))
@@ -337,6 +339,11 @@ def _spread(beam: Beam, echoes: bool) -> _Spread:
     return _Spread(sealed(stencil), sealed(weights), sealed(columns), falls, int(spot), beam.half_sizes)
 
 
+@once_for_each
+def _apart(pulses: Pulses, rays: int) -> int:
+    return apart_in_groups(pulses.lasers, rays)
+
+
 def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
     origins = _ONE_ORIGIN if pulses.origins is None else pulses.origins
     spread = _spread(sensor.beam, sensor.receiver.model == "echoes")
@@ -345,7 +352,7 @@ def _firing(pulses: Pulses, sensor: Sensor, span: float) -> Firing:
         origins,
         pulses.offsets,
         pulses.lasers,
-        apart_in_groups(pulses.lasers, len(spread.stencil)),
+        _apart(pulses, len(spread.stencil)),
         spread.stencil,
         spread.weights,
         spread.columns,
@@ -393,6 +400,7 @@ def _pose_table(path: Trajectory, start: float, period: float, span: float, orig
     return PoseTable(times - start, positions - origin, quaternions)
 
 
+@once_for_each
 def _receiving(sensor: Sensor, seed: int) -> Receiving:
     receiver, noise = sensor.receiver, sensor.noise
     limit = receiver.detection_limit
@@ -440,11 +448,11 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
     # One piece of memory, which the next scan uses again.
     memory, used = reused(pulses * (returns * 33 + 1) + 64), 0
 
-    def room(dtype: Any, *shape: int) -> NDArray[Any]:
+    def room(dtype: np.dtype[Any], *shape: int) -> NDArray[Any]:
         nonlocal used
         shape = shape or (pulses, returns)
-        first, used = used, used + prod(shape) * np.dtype(dtype).itemsize
-        return memory[first:used].view(dtype).reshape(shape)
+        first, used = used, used + prod(shape) * dtype.itemsize
+        return np.ndarray(shape, dtype, memory, first)
 
     recorded = pulses if waveform else 0
     recording = Recording(
@@ -452,34 +460,10 @@ def _slots(pulses: int, sensor: Sensor, *, waveform: bool) -> Slots:
         np.float32(kept.bin_m), np.float32(kept.lead_m), kept.noise,
     )  # fmt: skip
 
-    true_range, measured, intensity, signal = room(np.float32), room(np.float32), room(np.float32), room(np.float32)
-    speed = room(np.float32, pulses, returns if sensor.noise.speed_sigma_m_s is not None else 0)
-    geometry, primitive, copy = room(np.uint32), room(np.uint32), room(np.uint32)
-    kind, counts = room(np.uint8), room(np.uint8, pulses)
+    true_range, measured, intensity, signal = room(_REAL), room(_REAL), room(_REAL), room(_REAL)
+    speed = room(_REAL, pulses, returns if sensor.noise.speed_sigma_m_s is not None else 0)
+    geometry, primitive, copy = room(_WORD), room(_WORD), room(_WORD)
+    kind, counts = room(_BYTE), room(_BYTE, pulses)
     return Slots(
         counts, true_range, measured, intensity, signal, speed, geometry, primitive, copy, kind, recording
     )  # fmt: skip
-
-
-def frame_meta(world: World, sensor: Sensor, seed: int, frame: int, pulses: int) -> dict[str, Any]:
-    """What a frame says about itself."""
-    meta = {
-        "tussock": VERSION,
-        "seed": seed,
-        "frame": frame,
-        "start_s": frame * sensor.frame_period,
-        "pulses": pulses,
-        "scene": world.name,
-        "tracer": {"embree": world.device.version, "isa": world.device.isa}
-        | ({"edges": "own"} if world.device.edges == "own" else {}),
-        "sensor": sensor.told(),
-        "objects": {str(thing.id): thing.name for thing in world.named},
-        "labels": world.labels,
-        "materials": [material.name for material in world.materials],
-        "first_instance": world.instances.starts.tolist(),
-    }
-    if world.weather is not None:
-        meta["weather"] = world.weather.model_dump(mode="json", exclude_unset=True)
-    if world.wind is not None:
-        meta["wind"] = world.wind.model_dump(mode="json", exclude_unset=True)
-    return meta

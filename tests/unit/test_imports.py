@@ -16,7 +16,7 @@ import tussock
 ROOT = Path(tussock.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "kept_memory", "leftovers", "version", "arrays", "quantities", "return_modes", "shown"},
+    {"errors", "kept_memory", "leftovers", "version", "arrays", "once", "quantities", "return_modes", "shown"},
     {"kernel_cache", "kernel_parts", "limits", "reach", "sbet", "steps", "tried_apart"},
     {"numpy_files", "settings", "whole_files", "poses", "kernels", "threads", "extras"},
     {"kernel_context", "page_server", "rebound"},
@@ -32,7 +32,7 @@ LAYERS: list[set[str]] = [
     {"trace", "signal"},
     {"pulse"},
     {"listening"},
-    {"scattering"},
+    {"frame_meta", "scattering"},
     {"frames"},
     {"gpu"},
     {"simulate"},

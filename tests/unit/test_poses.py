@@ -221,3 +221,16 @@ def test_level_paths_are_those_of_yaw_alone() -> None:
     path = Trajectory.level(np.arange(37.0), np.zeros((37, 3)), yaw)
     want = np.array([Pose.at(yaw=float(angle)).quaternion for angle in yaw])
     assert np.abs(np.abs((path.quaternions * want).sum(1)) - 1.0).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_standing_path_has_the_bits_of_one_that_was_checked(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pose = Pose(rng.normal(size=3), rng.normal(size=4))
+    stands, checked = Trajectory.standing(pose), Trajectory(np.zeros(1), pose.position[None], pose.quaternion[None])
+    for name in ("times", "positions", "quaternions"):
+        ours, theirs = getattr(stands, name), getattr(checked, name)
+        assert ours.tobytes() == theirs.tobytes() and ours.shape == theirs.shape and not ours.flags.writeable
+    assert (
+        Trajectory.standing(pose) is stands and Trajectory.standing(Pose(pose.position, pose.quaternion)) is not stands
+    )

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from tussock.cli.options import Threads
+
 __all__ = ["bench"]
 
 
@@ -14,7 +16,7 @@ def bench(
     rounds: Annotated[
         int, typer.Option(help="Rounds at most, three where they take long; figures are medians over them.", min=1)
     ] = 9,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None,
+    threads: Threads = None,
     on: Annotated[str, typer.Option(help="What to measure: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False,
 ) -> None:

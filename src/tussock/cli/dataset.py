@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import Command, complete_scene, takes
+from tussock.cli.options import Command, Seed, Threads, WeatherWords, WindWords, complete_scene, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ class DatasetOptions:
     ]
     end: Annotated[float, typer.Option("--to", help="End of the time range [s].")]
     start: Annotated[float, typer.Option("--from", help="Start of the time range [s].")] = 0.0
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
+    weather: WeatherWords = None
     scene: Annotated[
         str | None,
         typer.Option(autocompletion=complete_scene, help="A scene file or ready scene; the rig's own if not given."),
@@ -57,11 +55,9 @@ class DatasetOptions:
     camera: Annotated[
         list[str] | None, typer.Option(help="A camera to use, once or twice; the first two if not given.")
     ] = None
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    wind: WindWords = None
+    seed: Seed = 0
+    threads: Threads = None
     force: Annotated[bool, typer.Option("--force", help="Begin anew, also where another data set is.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import complete_sensor
+from tussock.cli.options import Seed, complete_sensor
 
 __all__ = ["demo"]
 
@@ -20,7 +20,7 @@ def demo(
         str, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue.")
     ] = "hdl-64e-s2",
     rays: Annotated[int, typer.Option(help="Sub-rays a pulse.")] = 9,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:

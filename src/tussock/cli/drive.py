@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import complete_scene, complete_sensor, takes
+from tussock.cli.options import Seed, Threads, WeatherWords, WindWords, complete_scene, complete_sensor, takes
 from tussock.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ class DriveOptions:
     sensor: Annotated[
         str, typer.Option(autocompletion=complete_sensor, help="A sensor of the catalogue or a sensor file (.toml).")
     ] = "vlp-16"
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
+    weather: WeatherWords = None
     start: Annotated[
         str | None, typer.Option("--from", help="Start x,y or x,y,yaw [m, deg]; the scene's own place if not given.")
     ] = None
@@ -81,11 +79,9 @@ class DriveOptions:
             help="Latitude,longitude of the scene's origin, or latitude,longitude,x,y of another place, for GPS."
         ),
     ] = None
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    wind: WindWords = None
+    seed: Seed = 0
+    threads: Threads = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite the files of an earlier drive.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False
 

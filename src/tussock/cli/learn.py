@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import Threads, takes
 from tussock.cli.scans import ScanFileOptions, open_scan, parse_box
 from tussock.errors import InputError, nearest
 
@@ -76,7 +76,7 @@ class LearnOptions(ScanFileOptions):
         typer.Option(help="Colour the volumes from photographs: a file (.toml) of images, cameras and poses."),
     ] = None
     picture: Annotated[Path | None, typer.Option(help="Also draw the volumes as ellipsoids to this PNG.")] = None
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    threads: Threads = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import Threads, takes
 from tussock.cli.scans import ScanFileOptions, open_given_scan, parse_box
 from tussock.errors import InputError
 
@@ -38,7 +38,7 @@ class NoiseOptions(ScanFileOptions):
     ] = None
     frames: Annotated[int, typer.Option(help="Scans of the scene that the variance is taken from.")] = 4
     seed: Annotated[int | None, typer.Option(help="Seed of the scene's scans.")] = None
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    threads: Threads = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for machines.")] = False
 

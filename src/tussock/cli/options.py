@@ -2,7 +2,7 @@
 
 Typer reads a function's parameters. `takes` shows it the fields of the class as such, in their order, and hands the
 function one object of the class. `Command` is how every command shows itself, and `complete_scene`
-and `complete_sensor` are what a shell completes.
+and `complete_sensor` are what a shell completes. What many commands take has its help here.
 """
 
 from __future__ import annotations
@@ -11,14 +11,26 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import wraps
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["SCENE_HELP", "Command", "Commands", "complete_scene", "complete_sensor", "takes"]
+__all__ = [
+    "SCENE_HELP", "Command", "Commands", "Seed", "Threads", "WeatherWords", "WindWords", "complete_scene", "complete_sensor", "takes",
+]  # fmt: skip
 
 SCENE_HELP = "A scene (.toml, .usd, .glb), a mesh (.obj, …), a pack (.tussock), a .blend, or a ready scene's name."
 """what every command that opens a scene takes"""
+
+WeatherWords = Annotated[
+    str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
+]
+WindWords = Annotated[
+    str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
+]
+Seed = Annotated[int, typer.Option(help="Seed of all chance.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")]
 
 T = TypeVar("T")
 

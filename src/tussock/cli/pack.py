@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import complete_scene, complete_sensor
+from tussock.cli.options import Seed, complete_scene, complete_sensor
 
 __all__ = ["pack", "unpack"]
 
@@ -22,7 +22,7 @@ def pack(
     ] = None,
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None,
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
 ) -> None:
     """Put scene, meshes, sensor, path, seed and versions into one file."""

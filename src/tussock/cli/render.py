@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import SCENE_HELP, complete_scene, takes
+from tussock.cli.options import SCENE_HELP, Seed, Threads, WeatherWords, WindWords, complete_scene, takes
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,24 +35,20 @@ class RenderOptions:
     fov: Annotated[float | None, typer.Option("--fov-deg", help="Horizontal field of view, pinhole.")] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the camera [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The camera's path: a TUM or CSV file.")] = None
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
+    weather: WeatherWords = None
     time: Annotated[float, typer.Option("--at", help="When the image opens [s].")] = 0.0
     samples: Annotated[int | None, typer.Option(help="Rays a pixel of a colour picture.")] = None
     sun: Annotated[str | None, typer.Option(help="Where the sun stands: azimuth,elevation [deg].")] = None
     exposure: Annotated[
         str | None, typer.Option(help="Stops of light, as 1.5, or auto: what a camera's meter would choose.")
     ] = None
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
+    wind: WindWords = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other camera setting, as key=value; may be repeated.")
     ] = None
     rgb: Annotated[bool, typer.Option("--rgb", help="Labels and instances as colours instead of numbers.")] = False
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    seed: Seed = 0
+    threads: Threads = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
     on: Annotated[
         str, typer.Option(help="Where to compute all but colour: cpu, or gpu (an NVIDIA graphics processor).")

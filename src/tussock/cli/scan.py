@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tussock.cli.options import SCENE_HELP, complete_scene, complete_sensor, takes
+from tussock.cli.options import SCENE_HELP, Threads, WeatherWords, WindWords, complete_scene, complete_sensor, takes
 from tussock.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ class ScanOptions:
     ] = None
     pose: Annotated[str | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw of the sensor [m, deg].")] = None
     trajectory: Annotated[Path | None, typer.Option(help="The sensor's path: a TUM or CSV file.")] = None
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
+    weather: WeatherWords = None
     start: Annotated[
         float | None, typer.Option("--from", help="Start of the time range [s]; the epoch if not given.")
     ] = None
@@ -63,9 +61,7 @@ class ScanOptions:
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other sensor setting, as key=value; may be repeated.")
     ] = None
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
+    wind: WindWords = None
     seed: Annotated[int | None, typer.Option(help="Seed of all chance; 0, or the pack's, if not given.")] = None
     coords: Annotated[str, typer.Option(help="Coordinates of the points: sensor or world.")] = "sensor"
     misses: Annotated[bool, typer.Option("--misses", help="Keep a row for every pulse without return.")] = False
@@ -95,7 +91,7 @@ class ScanOptions:
     sun: Annotated[
         str | None, typer.Option(help="Where the sun stands, for sensors that see it: azimuth,elevation [deg].")
     ] = None
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    threads: Threads = None
     on: Annotated[str, typer.Option(help="Where to compute: cpu, or gpu (an NVIDIA graphics processor).")] = "cpu"
     together: Annotated[
         bool | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import complete_scene, takes
+from tussock.cli.options import Seed, WeatherWords, WindWords, complete_scene, takes
 from tussock.errors import InputError
 
 __all__ = ["scenes"]
@@ -29,14 +29,10 @@ class ScenesOptions:
         Path | None,
         typer.Option(help="Write the scene as a scene file: .toml with its meshes, .usd, .usda, .usdc or .glb."),
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    seed: Seed = 0
     time: Annotated[float, typer.Option(help="Moment of the picture [s].")] = 0.0
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
+    weather: WeatherWords = None
+    wind: WindWords = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tussock.cli.options import SCENE_HELP, complete_scene, complete_sensor, takes
+from tussock.cli.options import (
+    SCENE_HELP,
+    Seed,
+    Threads,
+    WeatherWords,
+    WindWords,
+    complete_scene,
+    complete_sensor,
+    takes,
+)
 from tussock.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,9 +78,7 @@ class StreamOptions:
         list[str] | None, typer.Option(help="x,y,z or x,y,z,roll,pitch,yaw [m, deg]; one, or one for each sensor.")
     ] = None
     trajectory: Annotated[Path | None, typer.Option(help="The path of all sensors: a TUM or CSV file.")] = None
-    weather: Annotated[
-        str | None, typer.Option(help="What is in the air, as 'rain 10 mm/h, fog 80 m'; snow, dust; or dry.")
-    ] = None
+    weather: WeatherWords = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this long; for ever without.")] = None
     rate: Annotated[float | None, typer.Option(help="Revolutions per second.")] = None
     rays: Annotated[int | None, typer.Option(help="Sub-rays a pulse.")] = None
@@ -84,11 +91,9 @@ class StreamOptions:
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Simulate before all other programs, where the system gives that.")
     ] = False
-    wind: Annotated[
-        str | None, typer.Option(help='Wind that plants sway in, as "6 m/s from 240" or "6 m/s from 240 gusts 0.5".')
-    ] = None
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a core if not given.")] = None
+    wind: WindWords = None
+    seed: Seed = 0
+    threads: Threads = None
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import Seed, takes
 from tussock.errors import InputError, OutputError
 
 __all__ = ["validate"]
@@ -21,7 +21,7 @@ class ValidateOptions:
     names: Annotated[list[str] | None, typer.Argument(help="Experiments to run; all if none is named.")] = None
     out: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path("report")
     quick: Annotated[bool, typer.Option("--quick", help="Fewer pulses, same criteria: a minute or two.")] = False
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    seed: Seed = 0
     without: Annotated[
         str | None, typer.Option(help="Switch an effect of one experiment off, to see its criteria fail.")
     ] = None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tussock.cli.options import takes
+from tussock.cli.options import Seed, takes
 from tussock.errors import InputError
 
 __all__ = ["worlds"]
@@ -23,7 +23,7 @@ class WorldsOptions:
     )
     count: Annotated[int, typer.Option(help="How many worlds.", min=1)] = 12
     first: Annotated[int, typer.Option(help="Number of the first one.", min=0)] = 0
-    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0
+    seed: Seed = 0
     sheet: Annotated[Path | None, typer.Option(help="Draw a contact sheet of all of them (.png, .jpg).")] = None
     diversity: Annotated[Path | None, typer.Option(help="Draw histograms of how they differ (.png).")] = None
     width: Annotated[int, typer.Option(help="Width of a picture on the sheet [pixels].", min=16, max=4096)] = 160

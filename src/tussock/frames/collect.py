@@ -26,8 +26,9 @@ class Fired(NamedTuple):
 
     directions: NDArray[np.float32]
     """as reported"""
-    true_directions: NDArray[np.float32]
-    """where the pulses really went; the same but for pointing noise"""
+    true_directions: Any
+    """where the pulses really went, float32, shape (n, 3): the same but for pointing noise; or how that is drawn again
+    (`tussock.gpu.wandering`)"""
     origins: NDArray[np.float32]
     offsets: NDArray[np.float64]
     lasers: NDArray[np.uint16]
@@ -66,24 +67,30 @@ def room_for(rows: int) -> dict[str, NDArray[Any]]:
 
 def bytes_of(rows: int) -> int:
     """Memory that the columns of so many rows take."""
-    return sum(_size(column, rows) for column in COLUMNS)
+    return sum([_whole_lines(rows * width) for _, _, _, width in _LAYOUT])
 
 
 def columns_in(memory: NDArray[np.uint8], rows: int) -> dict[str, NDArray[Any]]:
     """The columns of so many rows in a piece of memory, one after the other."""
     columns, at = {}, 0
-    for column in COLUMNS:
-        used = rows * column.width * np.dtype(column.dtype).itemsize
-        array = memory[at : at + used].view(column.dtype)
-        columns[column.name] = array if column.width == 1 else array.reshape(rows, column.width)
-        at += _size(column, rows)
+    for name, dtype, shape, width in _LAYOUT:
+        columns[name] = np.ndarray((rows, *shape), dtype, memory, at)
+        at += _whole_lines(rows * width)
     return columns
 
 
-def _size(column: Column, rows: int) -> int:
-    return (rows * column.width * np.dtype(column.dtype).itemsize + 63) // 64 * 64
+def _whole_lines(size: int) -> int:
+    """[bytes] so many, up to the end of a line of the cache."""
+    return (size + 63) // 64 * 64
 
 
+def _layout(column: Column) -> tuple[str, np.dtype[Any], tuple[int, ...], int]:
+    """Name, type, shape beside the rows, and bytes a row."""
+    dtype = np.dtype(column.dtype)
+    return column.name, dtype, () if column.width == 1 else (column.width,), column.width * dtype.itemsize
+
+
+_LAYOUT = tuple(map(_layout, COLUMNS))
 Out = NamedTuple("Out", [(column.name, Any) for column in COLUMNS])  # type: ignore[misc]
 
 
@@ -150,29 +157,30 @@ def _fill(filling: _Filling, share: _Share) -> None:
     rows, fired, found, names, out = filling.rows, filling.fired, filling.found, filling.names, filling.out
     starts, block, pulses = rows.starts, rows.block, len(fired.lasers)
     for b in range(share.worker, len(starts) - 1, share.workers):
-        begin, end = starts[b], starts[b + 1]
-        _number(begin, b * block, min(pulses, (b + 1) * block), rows.keep_misses, found, out)
+        # Unsigned: no index counts from the end, which the compiler would look at for every number of every row.
+        begin, end = np.uint64(starts[b]), np.uint64(starts[b + 1])
+        _number(starts[b], b * block, min(pulses, (b + 1) * block), rows.keep_misses, found, out)
         # A few columns at a time: of two dozen at once the processor fetches none ahead.
         for i in range(begin, end):
-            _fill_fired(i, np.int64(out.pulse[i]), fired, found, out)
+            _fill_fired(i, out.pulse[i], fired, found, out)
         for i in range(begin, end):
-            _fill_measured(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, out)
+            _fill_measured(i, out.pulse[i], np.int64(out.return_number[i]) - 1, found, out)
         for i in range(begin, end):
-            _fill_points(i, np.int64(out.pulse[i]), fired, out)
+            _fill_points(i, out.pulse[i], fired, out)
         for i in range(begin, end):
-            _fill_met(i, np.int64(out.pulse[i]), np.int64(out.return_number[i]) - 1, found, names, out)
+            _fill_met(i, out.pulse[i], np.int64(out.return_number[i]) - 1, found, names, out)
 
 
 @inline_kernel
 def _number(i: int, first: int, last: int, keep_misses: bool, slots: Any, out: Any) -> None:
     """Which pulse and which of its returns the rows from ``i`` on are of; ``first`` to before ``last`` are the pulses."""
     for p in range(first, last):
-        count = slots.counts[p]
+        count = slots.counts[np.uint64(p)]
         if count == 0 and not keep_misses:
             continue
         for k in range(max(count, 1)):
-            out.pulse[i] = p
-            out.return_number[i] = min(count, k + 1)
+            out.pulse[np.uint64(i)] = p
+            out.return_number[np.uint64(i)] = min(count, k + 1)
             i += 1
 
 

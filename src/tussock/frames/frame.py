@@ -19,6 +19,10 @@ from tussock.shown import Shown
 __all__ = ["Frame"]
 
 
+_SHAPES = [(c.name, np.dtype(c.dtype), () if c.width == 1 else (c.width,)) for c in COLUMNS]
+"""of every column its type, and its shape beside the rows"""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame(Shown):
     """One row per return, in firing order; `tussock.frames.columns` says what each column means.
@@ -64,14 +68,13 @@ class Frame(Shown):
     """the received signal of every pulse, where it was asked for"""
 
     def __post_init__(self) -> None:
-        rows = len(self.time)
-        for column in COLUMNS:
-            given = getattr(self, column.name)
-            array = np.full(rows, np.nan, column.dtype) if given is None else np.asarray(given, column.dtype)
-            shape = (rows,) if column.width == 1 else (rows, column.width)
+        rows, values = len(self.time), vars(self)
+        for name, dtype, more in _SHAPES:
+            given, shape = values[name], (rows, *more)
+            array = np.full(rows, np.nan, dtype) if given is None else np.asarray(given, dtype)
             if array.shape != shape:
-                raise InputError.of(f"frame column {column.name}", f"must have the shape {shape}", array.shape)
-            object.__setattr__(self, column.name, shown(array))
+                raise InputError.of(f"frame column {name}", f"must have the shape {shape}", array.shape)
+            values[name] = shown(array)
 
     def __len__(self) -> int:
         return len(self.time)

@@ -28,9 +28,7 @@ class _Piece:
     """Memory that somebody uses."""
 
     def __init__(self, memory: NDArray[np.uint8], size: int) -> None:
-        self.__array_interface__ = {
-            "data": (memory.ctypes.data, False), "shape": (size,), "typestr": "|u1", "version": 3,
-        }  # fmt: skip
+        self.__array_interface__ = memory.__array_interface__ | {"shape": (size,)}
         # An array made of this refers to it, and so does every view of that array.
         weakref.finalize(self, _give_back, memory).atexit = False
 

@@ -205,7 +205,7 @@ def _sum_up(sums: Any, t: int, own: int) -> None:
         step *= 2
 
 
-def fill_kernel(fired: Fired | Wandering, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
+def fill_kernel(fired: Fired, many: Many, slots: Slots, tables: Any, placed: Placed, out: Any) -> None:
     """One thread a pulse: its rows in the columns, beside those of its neighbours."""
     i = int64(cuda.grid(1))
     pulses = len(fired.lasers)
@@ -240,7 +240,7 @@ class Examples(NamedTuple):
     scratch: Scratch
     slots: Slots
     placed: Placed
-    fired: Fired | Wandering
+    fired: Fired
     out: Any
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
@@ -307,7 +307,7 @@ def bound(
     }
     for original, function in written.items():
         rebound.put(original, wrap(function, original))
-    if isinstance(examples.fired, Wandering):
+    if isinstance(examples.fired.true_directions, Wandering):
         rebound.put(true_direction, rebound.of(drawn_direction))
         rebound.put(fired_of, rebound.of(wandering_of))
     rebound.put(met_in_group, rebound.of(beside))

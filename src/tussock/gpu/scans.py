@@ -27,7 +27,6 @@ from tussock.gpu.probing import GROUP, group_order, probes
 from tussock.gpu.sharing import Many, Span, in_own_media
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
-from tussock.gpu.wandering import Wandering
 from tussock.pulse.tables import Firing, Scanning, Slots
 from tussock.signal.air import Air
 from tussock.trace.cuda.compiled import compile_ptx, device_function
@@ -90,7 +89,7 @@ def with_ways(around: Surroundings, standing: Trees, moving: Trees | None, trace
 
 
 def examples_of(
-    trees: WorldTrees, scanning: Scanning, fired: Fired | Wandering, slots: Slots, *, own_media: bool = False
+    trees: WorldTrees, scanning: Scanning, fired: Fired, slots: Slots, *, own_media: bool = False
 ) -> Examples:
     """Tuples of the processor's arrays like those that kernels get: enough to compile them."""
     traced = _traced(np.zeros, 1, 1, 1, 1)
@@ -140,7 +139,7 @@ def compiled_kernels(examples: Examples) -> dict[str, str]:
     }
 
 
-def _order(fired: Fired | Wandering, firing: Firing, few: bool) -> NDArray[np.int32]:
+def _order(fired: Fired, firing: Firing, few: bool) -> NDArray[np.int32]:
     """The pulses laser by laser: neighbours in azimuth meet the same things.
 
     Where there are so ``few`` rays that all are traced at once, as they were fired: then the slowest count, and those

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired
 from tussock.gpu.sharing import Many
@@ -20,37 +19,20 @@ __all__ = ["Wandering", "drawn_direction", "fired_of", "wandering_of"]
 
 
 class Wandering(NamedTuple):
-    """As `Fired`, for pulses that each sensor sends a little beside."""
+    """Stands for `Fired.true_directions` where each sensor sends its pulses a little beside."""
 
-    directions: NDArray[np.float32]
-    true_directions: NDArray[np.float32]
-    """those as reported"""
-    origins: NDArray[np.float32]
-    offsets: NDArray[np.float64]
-    """[s] and so on: the names are those of `Fired`"""
-    lasers: NDArray[np.uint16]
-    azimuths: NDArray[np.float32]
-    elevations: NDArray[np.float32]
-    start: float
     pointing_sigma: np.float32
     """[rad]"""
 
     @classmethod
-    def of(cls, fired: Fired, sigma: np.float32) -> Wandering:
+    def of(cls, fired: Fired, sigma: np.float32) -> Fired:
         """The pulses of many sensors."""
-        return cls(*fired._replace(true_directions=fired.directions), sigma)
+        return fired._replace(true_directions=cls(sigma))
 
 
 class _Drawn(NamedTuple):
-    """What is read of one sensor's pulses."""
+    """The same for one of the sensors."""
 
-    directions: Any
-    origins: Any
-    offsets: Any
-    lasers: Any
-    azimuths: Any
-    elevations: Any
-    start: Any
     pointing_sigma: Any
     chance: Chance
 
@@ -58,24 +40,28 @@ class _Drawn(NamedTuple):
 @inline_kernel
 def fired_of(fired: Any, many: Many, s: Whole) -> Any:
     """The pulses of sensor ``s``."""
-    return Fired(
-        fired.directions, fired.true_directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths,
-        fired.elevations, many.start[0],
-    )  # fmt: skip
+    return _fired(fired, fired.true_directions, many.start[0])
 
 
 @inline_kernel
 def wandering_of(fired: Any, many: Many, s: Whole) -> Any:
     """The same for pulses with pointing noise."""
     words = many.words
-    return _Drawn(
-        fired.directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths, fired.elevations, many.start[0],
-        fired.pointing_sigma, Chance(words[s, 0], words[s, 1], words[s, 2], words[s, 3]),
+    chance = Chance(words[s, 0], words[s, 1], words[s, 2], words[s, 3])
+    return _fired(fired, _Drawn(fired.true_directions.pointing_sigma, chance), many.start[0])
+
+
+@inline_kernel
+def _fired(fired: Any, true_directions: Any, start: Any) -> Any:
+    return Fired(
+        fired.directions, true_directions, fired.origins, fired.offsets, fired.lasers, fired.azimuths, fired.elevations,
+        start,
     )  # fmt: skip
 
 
 @inline_kernel
 def drawn_direction(fired: Any, p: Whole, a: Whole) -> Real:
     """As `tussock.frames.collect.true_direction`, drawn again."""
-    x, y, z = true_direction_of(fired.directions, fired.pointing_sigma, fired.chance, p)
+    drawn = fired.true_directions
+    x, y, z = true_direction_of(fired.directions, drawn.pointing_sigma, drawn.chance, p)
     return x if a == 0 else (y if a == 1 else z)

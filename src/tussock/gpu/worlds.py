@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
     sensor: object
     """only whether it is the same one counts"""
     scanning: Scanning
-    fired: Fired | Wandering
+    fired: Fired
     slots: Slots
     start: float
     """[s]"""
@@ -115,8 +115,10 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
     trees = there.trees.moving(wanted.start, wanted.end)
     moving = None if trees is None else there.uploaded(trees)
     fired, slots = wanted.fired, wanted.slots
+    wander = isinstance(fired.true_directions, Wandering)
+    directions = fired.directions if wander else fired.true_directions
     key = (
-        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), type(fired), wanted.own_media, len(fired.lasers),
+        id(wanted.sensor), wanted.sensors, wanted.keep_misses, len(wanted.scanning.poses.times), type(fired.true_directions), wanted.own_media, len(fired.lasers),
         len(fired.origins), slots.range.shape, slots.recording.samples.shape, numbers_in(wanted.scanning.receiving),
         wanted.scanning.firing.probes, wanted.scanning.around.tables.sway.tips.shape, numbers_in(air), shapes_in(air),
     )  # fmt: skip
@@ -134,8 +136,8 @@ def ready_on_gpu(world: World, wanted: Wanted) -> GpuScan:
             scan.move(wanted.scanning, moving)
         else:
             scan.sway(wanted.scanning.around.tables.sway)
-        if kept.directions is not fired.true_directions:
+        if kept.directions is not directions:
             scan.aim(examples_of(there.trees, wanted.scanning, fired, slots, own_media=wanted.own_media))
         scan.blow(air)
-    there.kept[key] = _Kept(wanted.sensor, fired.true_directions, scan)
+    there.kept[key] = _Kept(wanted.sensor, directions, scan)
     return scan

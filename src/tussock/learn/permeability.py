@@ -298,9 +298,8 @@ def _escape_all(
             ray = ray_in_row(origins, directions, b, reach)
             end = ranges[b] if ranges[b] == ranges[b] else reach
             left, last, known = 1.0, -1, True
-            if not start_walk(gaussians.cells, 0, walk, ray):
-                continue
-            while True:
+            going = start_walk(gaussians.cells, 0, walk, ray)
+            while going:
                 i, shell, t, _ = next_volume(gaussians, 0, walk, ray)
                 if i < 0:
                     break

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tussock.elementary import cosine_of_turns, exponential, sine_of_turns
-from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
+from tussock.kernels import Array, Real, Whole, fetch, inline_kernel, kernel, loop_kernel
 from tussock.pulse.sub_rays import number_of, pulse_number, pulse_of
 from tussock.pulse.tables import Firing, Lot, Part, PoseTable, Spot
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
@@ -16,14 +16,15 @@ from tussock.trace.packets import LANES, NOTHING, Packet, load_ray, say_close
 from tussock.trace.ray import SKIN, Ray
 
 __all__ = [
-    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fill_true_directions", "load_lanes", "ray_through",
-    "stand", "stencil_ray", "true_direction_of", "wandered",
+    "AIM_ROWS", "POSE_ROWS", "Axes", "aim_lanes", "aim_origins", "axes_at", "drawn_place", "fetch_pulses", "fill_true_directions", "load_lanes",
+    "ray_through", "stand", "stencil_ray", "true_direction_of", "wandered",
 ]  # fmt: skip
 
 _POINTING = int(Purpose.POINTING)
 _BEAM_SAMPLE = int(Purpose.BEAM_SAMPLE)
 _STENCIL, _ROUND = int(Spot.STENCIL), int(Spot.ROUND)
-AIM_ROWS, POSE_ROWS = 13, 12
+AIM_ROWS, POSE_ROWS = 13, 13
+_AHEAD = 6  # groups
 
 
 class Axes(NamedTuple):
@@ -46,11 +47,25 @@ class Axes(NamedTuple):
 
 
 @inline_kernel
+def fetch_pulses(firing: Firing, lot: Lot) -> None:
+    """Ask for the directions and times of pulses that groups to come are going to read.
+
+    Those of one group lie far apart where lasers take turns, and what is traced in between drives them out of the nearest cache.
+    """
+    directions, offsets = np.uint64(firing.directions.ctypes.data), np.uint64(firing.offsets.ctypes.data)
+    if lot.apart > 1:
+        for l in range(LANES):
+            p = np.uint64(pulse_number(lot, l) + _AHEAD)
+            fetch(directions + np.uint64(12) * p)
+            fetch(offsets + np.uint64(8) * p)
+
+
+@inline_kernel
 def aim_lanes(firing: Firing, poses: PoseTable, lot: Lot, turn: Array, aim: Array) -> None:
     """Put the axes of a group of pulses into the world; lanes past the last pulse repeat it.
 
-    ``turn`` holds the pose of every lane: nine rows of rotation, three of position, shape (12 × lanes,). ``aim`` gets
-    the thirteen numbers of `Axes`, row by row.
+    ``turn`` holds the pose of every lane: nine rows of rotation, three of position, and when it fires, shape (13 × lanes,).
+    ``aim`` gets the thirteen numbers of `Axes`, row by row.
     """
     if len(poses.times) > 1:
         _interpolate(poses, firing.offsets, lot, turn)
@@ -59,10 +74,16 @@ def aim_lanes(firing: Firing, poses: PoseTable, lot: Lot, turn: Array, aim: Arra
         aim_origins(firing, lot, turn, aim)
     wander = firing.pointing_sigma > np.float32(0.0)
     spread = len(firing.stencil) > 1 or wander or firing.spot != _STENCIL
+    # What is looked up in one loop, what is computed in others: these become vector code.
     for l in range(LANES):
-        p = min(pulse_number(lot, l), last)
-        aim[12 * LANES + l] = min(firing.offsets[p] / firing.period, 1.0)
-        x, y, z = firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2]
+        p = np.uint64(min(pulse_number(lot, l), last))  # unsigned: no index counts from the end
+        turn[12 * LANES + l] = firing.offsets[p]
+        aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = (
+            firing.directions[p, 0], firing.directions[p, 1], firing.directions[p, 2],
+        )  # fmt: skip
+    for l in range(LANES):
+        aim[12 * LANES + l] = min(turn[12 * LANES + l] / firing.period, 1.0)
+        x, y, z = aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l]
         aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = _turned(turn, l, x, y, z)
         if spread:
             lx, ly = _left_of(x, y)
@@ -70,8 +91,9 @@ def aim_lanes(firing: Firing, poses: PoseTable, lot: Lot, turn: Array, aim: Arra
             aim[9 * LANES + l], aim[10 * LANES + l], aim[11 * LANES + l] = _turned(
                 turn, l, -z * ly, z * lx, x * ly - y * lx
             )
-        if wander:
-            words = random_words(lot.chance, p, 0, _POINTING)
+    if wander:
+        for l in range(LANES):
+            words = random_words(lot.chance, min(pulse_number(lot, l), last), 0, _POINTING)
             across, up = normal_pair(words[0], words[1])
             aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l] = wandered(
                 axes_at(aim, l), firing.pointing_sigma * across, firing.pointing_sigma * up

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 from tussock.kernel_context import handed
 from tussock.pulse.follow import may_go_on
 from tussock.pulse.loop import new_scratch
@@ -30,6 +32,11 @@ class _Kept(NamedTuple):
     scratch: Scratch
     handed: Any
     """as kernels take it"""
+
+    @property
+    def unread(self) -> tuple[NDArray[Any], ...]:
+        """What a loop may read without having written it."""
+        return self.scratch.aim, self.scratch.heard.draws, self.scratch.chosen.draws
 
 
 class Shelf(NamedTuple):
@@ -65,18 +72,22 @@ def shelf_for(scanning: Scanning, slots: Slots, written: Callable[[Scratch], Any
 
 
 @contextmanager
-def scratch_from(shelf: Shelf, scanning: Scanning, slots: Slots) -> Iterator[Any]:
-    """Memory for one worker, for as long as the block lasts."""
+def scratch_from(shelf: Shelf, scanning: Scanning, slots: Slots, workers: int = 1) -> Iterator[list[Any]]:
+    """Memory for so many workers, for as long as the block lasts."""
+    found = [_taken(shelf, scanning, slots) for _ in range(workers)]
+    yield [one.handed for one in found]
+    shelf.kept.extend(found)
+
+
+def _taken(shelf: Shelf, scanning: Scanning, slots: Slots) -> _Kept:
     try:
         found = shelf.kept.pop()
     except IndexError:
         scratch = in_python(new_scratch)(scanning, slots.range.shape[1])
-        found = _Kept(scratch, handed(shelf.written(scratch)))
-    else:
-        for unread in (found.scratch.aim, found.scratch.heard.draws, found.scratch.chosen.draws):
-            unread[...] = 0.0
-    yield found.handed
-    shelf.kept.append(found)
+        return _Kept(scratch, handed(shelf.written(scratch)))
+    for unread in found.unread:
+        unread.fill(0.0)
+    return found
 
 
 if hasattr(os, "register_at_fork"):

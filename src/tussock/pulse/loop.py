@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from tussock.kernels import apart_kernel, inline_kernel, kernel, taken
 from tussock.pulse.adaptive import finish_lanes, new_probed
-from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, load_lanes, stand
+from tussock.pulse.aim import AIM_ROWS, POSE_ROWS, aim_lanes, aim_origins, fetch_pulses, load_lanes, stand
 from tussock.pulse.clouds import new_air_scratch
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting, stands_for
 from tussock.pulse.listen import listen_lanes
@@ -118,7 +118,9 @@ def _fire(shot: Shot, scratch: Scratch) -> None:
             return
         found = 0
         for first in range(b * block, min(pulses, (b + 1) * block), LANES):
-            found += fire_group(scanning, scratch, slots, lot_of(scanning.firing, first, scanning.chance))
+            lot = lot_of(scanning.firing, first, scanning.chance)
+            fetch_pulses(scanning.firing, lot)
+            found += fire_group(scanning, scratch, slots, lot)
         turns.counts[b] = found
 
 

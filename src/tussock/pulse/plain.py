@@ -8,7 +8,6 @@ installation waits that much less for the compiler. The steps that are left are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple, cast
@@ -77,14 +76,13 @@ def ready_to_fire(
 
 def fire_at_once(ready: ReadyToFire, threads: int) -> None:
     """Fire all pulses on so many threads."""
-    with ExitStack() as kept:
-        own = [kept.enter_context(scratch_from(ready.shelf, ready.scanning, ready.slots)) for _ in range(threads)]
+    with scratch_from(ready.shelf, ready.scanning, ready.slots, threads) as own:
         run_on_crew(ready.loop, ready.shot, own)
 
 
 def fire_on_a_thread(worker: int, workers: int, ready: ReadyToFire) -> None:
     """Fire pulses until there are no more, as `run_on_threads` calls it: in memory that no other call uses."""
-    with scratch_from(ready.shelf, ready.scanning, ready.slots) as scratch:
+    with scratch_from(ready.shelf, ready.scanning, ready.slots) as (scratch,):
         code_for(ready.loop, ready.shot, scratch)(ready.shot, scratch)
 
 

@@ -15,7 +15,7 @@ import ctypes
 import ctypes.util
 import os
 from enum import IntEnum, IntFlag
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -220,7 +220,7 @@ class Device:
         """In another process, and on another host, it is again what was asked for."""
         return type(self), self._asked
 
-    @property
+    @cached_property
     def version(self) -> str:
         number = self._lib.rtcGetDeviceProperty(self._handle, 0)
         return f"{number // 10000}.{number // 100 % 100}.{number % 100}"

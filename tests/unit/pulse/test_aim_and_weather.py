@@ -9,6 +9,7 @@ from test_near_clouds import LANES, met
 
 from tussock.kernels import kernel
 from tussock.pulse.aim import (
+    POSE_ROWS,
     Axes,
     _segment,
     aim_lanes,
@@ -73,7 +74,7 @@ def _aim(firing: Firing, poses: PoseTable, lot: Lot, turn: np.ndarray, aim: np.n
 
 def aimed(firing: Firing, poses: PoseTable, lot: Lot) -> np.ndarray:
     aim = np.zeros(13 * LANES, f)
-    _aim(firing, poses, lot, np.zeros(12 * LANES), aim)
+    _aim(firing, poses, lot, np.zeros(POSE_ROWS * LANES), aim)
     return aim.reshape(13, LANES).astype(float)
 
 

@@ -10,6 +10,7 @@ import pytest
 from test_aim_and_weather import aimed, firing_of
 
 from tussock.pulse.aim import (
+    POSE_ROWS,
     _left_of,
     aim_lanes,
     axes_at,
@@ -37,7 +38,7 @@ def lot(first: int = 0, apart: int = 1, lanes: int = LANES) -> Lot:
 
 def only_aimed(firing: Any, poses: PoseTable, group: Lot) -> np.ndarray:
     """What `aim_lanes` alone writes; NaN where it writes nothing."""
-    turn, aim = np.full(12 * LANES, np.nan), np.full(13 * LANES, np.nan, f)
+    turn, aim = np.full(POSE_ROWS * LANES, np.nan), np.full(13 * LANES, np.nan, f)
     if len(poses.times) == 1:
         in_python(stand)(poses, turn)
     in_python(aim_lanes)(firing, poses, group, turn, aim)

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tussock.kernels import Array, kernel
+from tussock.once import once_for_each
 from tussock.quantities import Positive
 from tussock.sensors.patterns.pattern import (
     Degrees,
@@ -151,7 +152,7 @@ class SpinningPattern(TurningPattern):
     @property
     def repeats(self) -> bool:
         """Whether every revolution holds the same pulses: a whole number of all turns."""
-        return (self.cycles_per_revolution / len(self.order)).denominator == 1
+        return _repeats(self)
 
     def cycles(self, frame: int) -> range:
         """The cycles that start in revolution ``frame``, as numbers in the endless stream."""
@@ -165,6 +166,11 @@ class SpinningPattern(TurningPattern):
         cycles, turns = self.cycles(0 if self.repeats else frame), len(self.order)
         whole, rest = divmod(len(cycles), turns)
         return whole * sum(self.firings) + sum(self.firings[(cycles.start + n) % turns] for n in range(rest))
+
+
+@once_for_each
+def _repeats(pattern: SpinningPattern) -> bool:
+    return (pattern.cycles_per_revolution / len(pattern.order)).denominator == 1
 
 
 @lru_cache(maxsize=8)

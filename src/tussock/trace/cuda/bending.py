@@ -14,7 +14,7 @@ from tussock.kernels import Array, Real, Whole, inline_kernel
 from tussock.trace.hit_tables import HitTables, material_of
 from tussock.trace.ray import Ray
 from tussock.trace.triangles import Corners
-from tussock.trace.wind.straightened import Piece, Plant, on_parabola, pieces_of, share_of, straightened, upright
+from tussock.trace.wind.straightened import Plant, on_parabola, pieces_of, share_of, straightened, upright
 from tussock.trace.wind.sway import Tip, swayed_alone
 
 __all__ = ["BENDS", "PLANT_BOX", "Bent", "Copy", "bent_corners", "has_bent", "is_bent", "next_piece"]
@@ -40,7 +40,7 @@ class Bent(NamedTuple):
     """how many there are; 0 where the ray misses the plant, or has met something before this one begins"""
     root: Whole
     """of the shape"""
-    ray: Piece
+    ray: Ray
 
 
 @inline_kernel
@@ -70,7 +70,7 @@ def next_piece(plant: Plant, tables: HitTables, named: Copy, ray: Ray, far: Real
     made = upright(plant, whole, tip)
     pieces = pieces_of(made.rise)
     part = straightened(plant, made, tip.x, tip.y, share_of(pieces), piece)
-    left = pieces if (made.begin <= made.end) & (part.begin <= whole.far) else 0
+    left = pieces if (made.ray.near <= made.ray.far) & (part.near <= whole.far) else 0
     return Bent(left, np.int32(named.root - np.int32(BENDS)), part)
 
 

@@ -207,9 +207,9 @@ def _walk(trees: Trees, tables: HitTables, ray: Ray, mask: Whole, stack: Array, 
             way = part.ray
             if piece < part.pieces:
                 # One piece goes on to the end of the ray: what it meets behind the plant's box is met as well.
-                current, piece, near, end = bent, np.int32(piece + 1), np.float32(way.begin), np.float32(-1.0)
+                current, piece, near, end = bent, np.int32(piece + 1), np.float32(way.near), np.float32(-1.0)
                 if part.pieces > 1:
-                    far = np.float32(min(way.end, whole))
+                    far = np.float32(min(way.far, whole))
                     end = far
                 slabs = _slabs(way.x, way.y, way.z, way.dx, way.dy, way.dz)
                 sheared = _sheared(way.x, way.y, way.z, way.dx, way.dy, way.dz)

@@ -19,7 +19,7 @@ from tussock.trace.ray import Ray
 from tussock.trace.wind.sway import Tip
 
 __all__ = [
-    "MARGIN", "PIECES", "Piece", "Plant", "Upright", "begin_of", "curve", "least", "line", "most", "not_zero", "on_parabola",
+    "MARGIN", "PIECES", "Plant", "Upright", "begin_of", "curve", "least", "line", "most", "not_zero", "on_parabola",
     "pieces_of", "share_of", "straightened", "upright",
 ]  # fmt: skip
 
@@ -48,37 +48,15 @@ class Plant(NamedTuple):
 
 
 class Upright(NamedTuple):
-    """A ray in the coordinates of the shape, and the part of it in the plant's box, be the ray as long as it may."""
+    """A ray as the shape of a plant is asked."""
 
-    x: Real
-    y: Real
-    z: Real
-    """[m] where it starts, and which way it goes"""
-    dx: Real
-    dy: Real
-    dz: Real
-    begin: Real
-    """[m] along the ray; beyond ``end`` where it misses"""
-    end: Real
+    ray: Ray
+    """in the coordinates of the shape, as much of it as is in the plant's box, be it as long as it may; it begins beyond its end
+    where it misses; a metre along it is one along the ray in the world"""
     rise: Real
     """s(1 − z) there"""
     per_tall: Real
     """one over what is left of the height"""
-
-
-class Piece(NamedTuple):
-    """A straight ray in the plant upright, with the same distances, and the part of it that counts."""
-
-    x: Real
-    """[m] where it would start, were it straight from there, and which way it goes"""
-    y: Real
-    z: Real
-    dx: Real
-    """a metre along it is one along the ray"""
-    dy: Real
-    dz: Real
-    begin: Real
-    end: Real
 
 
 @inline_kernel
@@ -116,7 +94,7 @@ def upright(plant: Plant, ray: Ray, tip: Tip) -> Upright:
     share = per_tall * plant.per_height
     lowest = (least(z + near * dz, z + far * dz) - base) * share
     rise = abs(dz) * (far - near) * share * least(_ONE - lowest, _ONE)
-    return Upright(x, y, z, dx, dy, dz, near, far, rise, per_tall)
+    return Upright(Ray(x, y, z, dx, dy, dz, near, far, ray.time), rise, per_tall)
 
 
 @inline_kernel
@@ -138,11 +116,14 @@ def begin_of(begin: Real, end: Real, share: Real, piece: Real) -> Real:
 
 
 @inline_kernel
-def straightened(plant: Plant, ray: Upright, tip_x: Real, tip_y: Real, share: Real, piece: int) -> Piece:
-    """A straight ray through where a piece of a ray, a ``share`` of it, begins and ends in the plant upright."""
-    base, per_height, per_tall = plant.base, plant.per_height, ray.per_tall
-    step = (ray.end - ray.begin) * share
-    near = begin_of(ray.begin, ray.end, share, piece)
+def straightened(plant: Plant, made: Upright, tip_x: Real, tip_y: Real, share: Real, piece: int) -> Ray:
+    """A straight ray through where a piece of a ray, a ``share`` of it, begins and ends in the plant upright.
+
+    It would start where it does, were it straight from there, and has the same distances; the piece is what counts of it.
+    """
+    base, per_height, per_tall, ray = plant.base, plant.per_height, made.per_tall, made.ray
+    step = (ray.far - ray.near) * share
+    near = begin_of(ray.near, ray.far, share, piece)
     length = most(step, _SHORT)
     far = near + length
     x, y, z, dx, dy, dz = ray.x, ray.y, ray.z, ray.dx, ray.dy, ray.dz
@@ -153,7 +134,7 @@ def straightened(plant: Plant, ray: Upright, tip_x: Real, tip_y: Real, share: Re
     b_x, b_y = x + far * dx - way_b * tip_x, y + far * dy - way_b * tip_y
     per = _ONE / length
     dx, dy, dz = (b_x - a_x) * per, (b_y - a_y) * per, (up_b - up_a) * per
-    return Piece(a_x - near * dx, a_y - near * dy, base + up_a - near * dz, dx, dy, dz, near, near + step)
+    return Ray(a_x - near * dx, a_y - near * dy, base + up_a - near * dz, dx, dy, dz, near, near + step, ray.time)
 
 
 @inline_kernel

@@ -350,12 +350,13 @@ def _take_upright(plant: Plant, tip: Tip, rays: _Rays, l: int) -> None:
         given[_NEAR + l], given[_FAR + l], given[_TIME + l],
     )  # fmt: skip
     made = upright(plant, ray, tip)
-    inside = (valid[l] != 0) & (made.begin <= made.end) & (made.begin <= ray.far)
+    own = made.ray
+    inside = (valid[l] != 0) & (own.near <= own.far) & (own.near <= ray.far)
     pieces = pieces_of(made.rise)
     room[_TIP_X + l], room[_TIP_Y + l], room[_PER_TALL + l] = tip.x, tip.y, made.per_tall
-    room[_X + l], room[_Y + l], room[_Z + l] = made.x, made.y, made.z
-    room[_DX + l], room[_DY + l], room[_DZ + l] = made.dx, made.dy, made.dz
-    room[_BEGIN + l], room[_END + l], room[_RISE + l] = made.begin, made.end, made.rise
+    room[_X + l], room[_Y + l], room[_Z + l] = own.x, own.y, own.z
+    room[_DX + l], room[_DY + l], room[_DZ + l] = own.dx, own.dy, own.dz
+    room[_BEGIN + l], room[_END + l], room[_RISE + l] = own.near, own.far, made.rise
     room[_SHARE + l] = share_of(pieces)
     words[_MASK + l] = _ALL if inside else _NO
     words[_SEVERAL + l] = _ALL if inside & (pieces > 1) else _NO
@@ -364,11 +365,12 @@ def _take_upright(plant: Plant, tip: Tip, rays: _Rays, l: int) -> None:
 @inline_kernel
 def _straighten(plant: Plant, room: Array, piece: int, l: int) -> None:
     """A straight ray through where a piece of a ray begins and ends in the plant upright; without branches."""
-    ray = Upright(
+    ray = Ray(
         room[_X + l], room[_Y + l], room[_Z + l], room[_DX + l], room[_DY + l], room[_DZ + l], room[_BEGIN + l],
-        room[_END + l], room[_RISE + l], room[_PER_TALL + l],
+        room[_END + l], _NONE,
     )  # fmt: skip
-    made = straightened(plant, ray, room[_TIP_X + l], room[_TIP_Y + l], room[_SHARE + l], piece)
+    whole = Upright(ray, room[_RISE + l], room[_PER_TALL + l])
+    made = straightened(plant, whole, room[_TIP_X + l], room[_TIP_Y + l], room[_SHARE + l], piece)
     room[_SENT + _ORG_X + l], room[_SENT + _ORG_Y + l], room[_SENT + _ORG_Z + l] = made.x, made.y, made.z
     room[_SENT + _DIR_X + l], room[_SENT + _DIR_Y + l], room[_SENT + _DIR_Z + l] = made.dx, made.dy, made.dz
-    room[_FROM + l], room[_TO + l] = made.begin, made.end
+    room[_FROM + l], room[_TO + l] = made.near, made.far
