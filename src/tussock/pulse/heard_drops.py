@@ -145,6 +145,8 @@ def _part(summits: Summits, listed: int, same: Real, separation: Real) -> int:
     for j in range(listed):
         at = BESIDE + j
         lane, away = summits.lanes[at], summits.tops[j] - top
+        if summits.heights[j] <= _ZERO:
+            continue
         if lane == last and away < max(same, separation):
             # One peak is that of the one which gives the most there; of two peaks the higher one stays.
             if (energy >= summits.energies[at]) if away < same else (height >= summits.heights[j]):
