@@ -34,6 +34,7 @@ _STEP = 0.025  # [m] of the tables over the path
 _MOST_MEAN = 8.0  # drops of one kind that a pulse meets on average: fainter ones are left to the continuum
 _HAZE, _HAZE_END = 1024, 60.0  # entries of a table, and how far it goes [m] at most
 _HAZE_LEAST = 0.01  # of the least energy that may be noticed: the table ends there
+_MOST_HAZE = 24 * math.log(2)  # the largest −ln u of an even number of 24 bits
 _MARGIN = 3.5  # [σ of the noise] below the threshold an echo is seen once in 4,300
 # [σ of the noise] below the threshold drops are left to the continuum. Of fainter ones it takes three, and luck, to make an echo;
 # such echoes, and peaks that stand between drops and not on one, are missed: 0.5 % in rain (at 3.5 1.4 %, at 3.0 2.9 %).
@@ -85,14 +86,27 @@ class Drops(NamedTuple):
     """The drops of one kind that can be seen one by one."""
 
     law: SizeLaw
+    eye: Eye
+    alpha: float
+    """extinction of the air [1/m]"""
     mean: float
     """of them in a pulse that goes on to the end"""
-    quantiles: FloatArray
-    """path [m] and least diameter [mm], shape (n, 2)"""
     paths: FloatArray
     """[m], and along them:"""
     least_mm: FloatArray
     """the least diameter"""
+    number: FloatArray
+    """how many are nearer"""
+    raised: float
+    """by what factor the least diameter was raised, so that there are not too many"""
+
+    def least_at(self, path: FloatArray) -> FloatArray:
+        """The least diameter at other paths [mm]."""
+        return self.raised * _least_mm(self.law, self.eye, self.alpha, path)
+
+    def density_at(self, path: FloatArray) -> FloatArray:
+        """How many there are in a metre."""
+        return _density(self.law, self.eye, path, self.least_at(path))
 
 
 class Profile(NamedTuple):
@@ -156,13 +170,8 @@ def drops_of(law: SizeLaw, eye: Eye, alpha: float) -> Drops:
     for _ in range(30 if high > 1 else 0):
         middle = (low + high) / 2
         low, high = (middle, high) if _cumulative(law, eye, paths, least * middle)[-1] > _MOST_MEAN else (low, middle)
-    least = least * high
-    number = _cumulative(law, eye, paths, least)
-    mean = float(number[-1])
-    shares = np.linspace(0, 1, _QUANTILES)
-    shares[0], shares[-1] = 0.5 / _QUANTILES, 1 - 0.5 / _QUANTILES  # at the very ends the least diameter has no bounds
-    at = np.interp(shares * mean, number, paths)
-    return Drops(law, mean, np.stack([at, high * _least_mm(law, eye, alpha, at)], 1), paths, least)
+    number = _cumulative(law, eye, paths, least * high)
+    return Drops(law, eye, alpha, float(number[-1]), paths, least * high, number, high)
 
 
 def _least_mm(law: SizeLaw, eye: Eye, alpha: float, paths: FloatArray) -> FloatArray:
@@ -178,8 +187,12 @@ def _least_mm(law: SizeLaw, eye: Eye, alpha: float, paths: FloatArray) -> FloatA
 
 def _cumulative(law: SizeLaw, eye: Eye, paths: FloatArray, least: FloatArray) -> FloatArray:
     """How many drops above the least diameter a pulse meets up to each path."""
-    density = eye.area(paths) * law.number * np.exp(-np.minimum(law.slope * least, 700.0))
+    density = _density(law, eye, paths, least)
     return np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * _STEP)])
+
+
+def _density(law: SizeLaw, eye: Eye, paths: FloatArray, least: FloatArray) -> FloatArray:
+    return np.asarray(eye.area(paths) * law.number * np.exp(-np.minimum(law.slope * least, 700.0)))
 
 
 def profile_of(
@@ -215,23 +228,33 @@ def _profile(
 
 
 def _with_drops(even: Air, drops: list[Drops], eye: Eye) -> Air:
+    """The drops of all kinds as one process."""
     if not drops:
         return even
-    end = max(float(found.quantiles[-1, 0]) for found in drops)
-    laws = [
-        (found.law.kind, found.mean, math.exp(-found.mean), 1 / found.law.slope, found.law.reflectivity(eye.wavelength_nm))
-        for found in drops
-    ]  # fmt: skip
-    grid = np.linspace(0, end, _RELIEF)
+    paths = drops[0].paths
+    number = np.sum([found.number for found in drops], axis=0)
+    shares = np.linspace(0, 1, _QUANTILES)
+    shares[0], shares[-1] = 0.5 / _QUANTILES, 1 - 0.5 / _QUANTILES  # at the very ends the least diameter has no bounds
+    at = np.interp(shares * number[-1], number, paths)
+    density = np.stack([found.density_at(at) for found in drops])
+    below = np.cumsum(density, axis=0) / np.maximum(density.sum(0), 1e-300)
+    columns = [at]
+    for found, share in zip(drops, below, strict=True):
+        columns += [share, found.least_at(at)]
+    laws = [(found.law.kind, 1 / found.law.slope, found.law.reflectivity(eye.wavelength_nm)) for found in drops]
+    grid = np.linspace(0, at[-1], _RELIEF)
     depth = np.zeros(_RELIEF)
     for found in drops:
         taken = _taken_per_metre(found, eye)
         drawn = np.concatenate([[0.0], np.cumsum((taken[1:] + taken[:-1]) / 2 * _STEP)])
         depth += np.interp(grid, found.paths, drawn) / 2
+    before = np.interp(grid, paths, number)
+    before[-1] = number[-1]
     return even._replace(
-        places=_f4(np.stack([found.quantiles for found in drops])),
+        places=_f4(np.stack(columns, 1)),
         laws=_f4(np.array(laws)),
         relief=_f4(np.exp(2 * depth)),
+        before=_f4(before),
         relief_step=np.float32(grid[1]),
     )
 
@@ -261,7 +284,8 @@ def _with_haze(
     grid = np.linspace(0.0, min(paths[above[-1]], along[-1]), _HAZE)
     haze = np.stack([np.interp(grid, paths, mean), np.sqrt(np.interp(grid, wide, variance))], 1)
     haze[-1] = 0.0
-    return air._replace(haze=_f4(haze), haze_step=np.float32(grid[1]))
+    most = (haze[:, 0] + _MOST_HAZE * haze[:, 1]) * eye.scale * np.maximum(grid, 1e-3) ** (2 - eye.exponent)
+    return air._replace(haze=_f4(haze), haze_step=np.float32(grid[1]), haze_most=np.float32(1.01 * most.max()))
 
 
 def _taken_per_metre(drops: Drops, eye: Eye) -> FloatArray:

@@ -25,10 +25,10 @@ from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
 from tussock.gpu.wandering import Wandering, drawn_direction, fired_of, wandering_of
 from tussock.pulse.adaptive import finish_lanes, met_in_group
 from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
-from tussock.pulse.listen import lift_lanes, listen_lanes
+from tussock.pulse.listen import hear_lanes, lift_lanes, listen_lanes
 from tussock.pulse.loop import begin_firing, fire_group, new_scratch
 from tussock.pulse.receive import receive_lanes
-from tussock.pulse.record import record_lanes
+from tussock.pulse.record import add_drops, record_lanes
 from tussock.pulse.tables import Lot, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
@@ -279,9 +279,11 @@ class Examples(NamedTuple):
             trace_volumes: len(around.volumes.model) > 0,
             finish_lanes: probes(self.scanning.firing),
             record_lanes: len(self.slots.recording.samples) > 0,
+            add_drops: len(self.slots.recording.samples) > 0 and len(air.laws) > 0,
             listen_lanes: receiving.echoes,
             receive_lanes: not receiving.echoes,
-            lift_lanes: len(air.haze) > 0,
+            hear_lanes: len(air.laws) > 0,
+            lift_lanes: len(air.haze) > 0 and len(air.clouds) > 0,
             weather_lanes: len(air.soft) or len(air.laws) or len(air.clouds),
         }
         return tuple(step for step, used in taken.items() if not used)

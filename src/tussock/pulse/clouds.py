@@ -17,6 +17,7 @@ from tussock.elementary import exponential
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.drops import new_drop_scratch
 from tussock.pulse.from_air import add_hit, air_code
+from tussock.pulse.heard_drops import new_summits
 from tussock.pulse.tables import AirScratch, Hits, Scanning, Scratch
 from tussock.signal.air import Air
 from tussock.signal.clouds import (
@@ -59,6 +60,7 @@ def new_air_scratch(clouds: int) -> AirScratch:
         np.zeros(most, np.int32),
         np.zeros(NUMBERS, np.float32),
         new_drop_scratch(),
+        new_summits(),
     )
 
 

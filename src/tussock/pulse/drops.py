@@ -1,81 +1,228 @@
-"""Drops and flakes that sixteen pulses meet, each a hit of its own; see `tussock.signal.air`.
+"""Drops and flakes that sixteen pulses meet, and their shadows; see `tussock.signal.air`.
 
-How many every pulse meets is drawn first; then all drops of the sixteen are drawn together, in loops that become vector
-code; then each becomes a hit, and a shadow on what is behind it. Other drops are not shaded.
+How many every pulse meets before its furthest hit is drawn first; then all drops of the sixteen are drawn together, one after
+the other in a list, each pulse's in order, by loops that become vector code. Those that the sub-ray which would carry on through
+them does not reach are taken off the list; the others dim what is behind them, but not other drops. What the receiver
+makes of them is in `tussock.pulse.heard_drops`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import inline_kernel, kernel, loop_kernel
+from tussock.elementary import exponential, logarithm
+from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import DropScratch, Hits, Lot, Scanning
 from tussock.randomness import Purpose, random_words, uniform
-from tussock.signal.air import MOST_DROPS, drop_at, drop_count, drop_place
+from tussock.signal.air import MOST_DROPS, Air, drop_at, drop_place, drops_before
 from tussock.trace.packets import LANES
 
-__all__ = ["meet_drops", "new_drop_scratch"]
+__all__ = ["drops_as_hits", "meet_drops", "new_drop_scratch"]
 
 _WEATHER = int(Purpose.WEATHER)
-_ONE = np.float32(1.0)
-_FIRST_DROP = 16  # draws of the weather's chance: how many of each kind, and from here on each drop
+_ZERO, _ONE, _FAR = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
+_FIRST_DROP = 16  # draws of the weather's chance: how many there are, and from here on each drop
+_HALF_WORD, _LOW_HALF = np.uint32(16), np.uint32(0xFFFF)
+_TO_UNIT = np.float32(2.0**-16)
+_FURTHEST, _MEAN, _PART, _SUM = range(4)  # numbers of every pulse: the mean is that of how many drops it meets
 
 
 @kernel
 def new_drop_scratch() -> DropScratch:
-    """Room for all drops of one kind that sixteen pulses may meet."""
-    most = LANES * MOST_DROPS
+    """Room for all drops that sixteen pulses may meet, and some more, as loops go over sixteen at a time."""
+    many, shape = LANES * MOST_DROPS + LANES, (MOST_DROPS + 1, LANES)
+    f4, i4, u4 = np.float32, np.int32, np.uint32
     return DropScratch(
-        np.zeros(most, np.int32), np.zeros(most, np.int32), np.zeros((3, most), np.uint32),
-        np.zeros(most, np.float32), np.zeros(most, np.float32), np.zeros(most, np.float32), np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.int64), np.zeros(many, i4), np.zeros(many, i4), np.zeros(many, i4), np.zeros(many, f4),
+        np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, u4),
+        np.zeros(many, u4), np.zeros(many, f4), np.zeros(4 * LANES, u4), np.zeros(shape, f4), np.zeros(shape, f4),
+        np.zeros(4 * LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 @loop_kernel
 def meet_drops(scanning: Scanning, hits: Hits, drops: DropScratch, lot: Lot, used: int) -> None:
-    """Add the drops that each pulse meets before the sub-ray that would carry on through them ends.
+    """The drops that each pulse meets before the sub-ray that would carry on through them ends, and their shadows.
 
-    Before them no lane uses more than ``used`` rows.
+    Before them no lane uses more than ``used`` rows of hits.
     """
-    air, rays = scanning.air, len(scanning.firing.stencil)
-    for l in range(LANES):
-        drops.begins[l] = min(used, hits.used[l])
-    for kind in range(len(air.laws)):
-        count = _draw(scanning, drops, lot, kind)
-        code = air_code(np.uint32(air.laws[kind, 0]))
-        for j in range(count):
-            l, path = drops.lanes[j], drops.paths[j]
-            ray = min(int(uniform(drops.words[2, j]) * np.float32(rays)), rays - 1)
-            if path >= hits.ranges[ray, l]:
-                continue
-            for k in range(drops.begins[l]):
-                if hits.ranges[k, l] > path:
-                    hits.energies[k, l] *= _ONE - drops.taken[j]
-            add_hit(hits, l, path, drops.energies[j], code)
+    rays = len(scanning.firing.stencil)
+    _count(scanning, hits, drops, lot)
+    found = _list(drops, lot.lanes)
+    drops.found[0] = 0
+    if found == 0:
+        return
+    _draw(scanning, drops, lot, found)
+    most = _meet(hits, drops, rays, found)
+    _shade(hits, drops, used, most)
 
 
 @inline_kernel
-def _draw(scanning: Scanning, drops: DropScratch, lot: Lot, kind: int) -> int:
-    """Draw the drops of one kind that sixteen pulses meet, were nothing in their way; how many there are."""
-    air, chance = scanning.air, scanning.chance
+def _meet(hits: Hits, drops: DropScratch, rays: int, found: int) -> int:
+    """Take those off the list that a sub-ray does not reach; how many a pulse has at most."""
+    most = 0
     for l in range(LANES):
-        drops.words[0, l] = random_words(chance, pulse_number(lot, l), kind, _WEATHER)[0]
+        most = max(most, drops.counts[l])
+        drops.counts[l], drops.sums[l] = 0, _ZERO
+    for n in range(most):
+        for l in range(LANES):
+            drops.shadows[n, l] = _FAR
+    kept = 0
+    for j in range(found):
+        l, path = drops.lanes[j], drops.paths[j]
+        ray = int((drops.choices[j] >> _HALF_WORD) * np.uint32(rays) >> _HALF_WORD)
+        if path < hits.ranges[ray, l]:
+            n = drops.counts[l]
+            drops.counts[l] = n + 1
+            drops.sums[l] += drops.energies[j]
+            drops.shadows[n, l], drops.left[n, l] = path, _ONE - drops.taken[j]
+            _keep(drops, kept, j)
+            kept += 1
+    drops.found[0] = kept
+    for l in range(LANES):
+        drops.nearest[l] = drops.shadows[0, l]
+    return most
+
+
+@inline_kernel
+def _shade(hits: Hits, drops: DropScratch, used: int, most: int) -> None:
+    """Dim what is behind the drops."""
+    for n in range(most):
+        for k in range(used):
+            for l in range(LANES):
+                left = drops.left[n, l]  # read whether it is wanted or not: without a branch this is vector code
+                hits.energies[k, l] *= left if hits.ranges[k, l] > drops.shadows[n, l] else _ONE
+
+
+@inline_kernel
+def _keep(drops: DropScratch, kept: int, j: int) -> None:
+    """Let drop ``j`` be number ``kept`` of those that are left."""
+    drops.lanes[kept], drops.numbers[kept], drops.laws[kept] = drops.lanes[j], drops.numbers[j], drops.laws[j]
+    drops.paths[kept], drops.energies[kept], drops.hazes[kept] = drops.paths[j], drops.energies[j], drops.hazes[j]
+
+
+@inline_kernel
+def _count(scanning: Scanning, hits: Hits, drops: DropScratch, lot: Lot) -> None:
+    """How many drops each pulse meets before its furthest hit: by the inverse of Poisson's distribution function."""
+    air, chance, rays = scanning.air, scanning.chance, len(scanning.firing.stencil)
+    room, words, counts = drops.room, drops.words, drops.counts
+    for l in range(LANES):
+        room[_FURTHEST * LANES + l] = _ZERO
+    for k in range(rays):
+        for l in range(LANES):
+            path, furthest = hits.ranges[k, l], room[_FURTHEST * LANES + l]
+            room[_FURTHEST * LANES + l] = path if path > furthest else furthest
+    for l in range(LANES):
+        words[l], words[LANES + l], _, _ = random_words(chance, pulse_number(lot, l), 0, _WEATHER)
+    for l in range(LANES):
+        room[_MEAN * LANES + l] = drops_before(air, room[_FURTHEST * LANES + l])
+    for l in range(LANES):
+        room[_PART * LANES + l] = exponential(-room[_MEAN * LANES + l])
+        room[_SUM * LANES + l] = room[_PART * LANES + l]
+    for l in range(LANES):
+        counts[l] = 0
+    more, number = True, 0
+    while more and number < MOST_DROPS:
+        number += 1
+        further = 0
+        for l in range(LANES):
+            counts[l] += 1 if uniform(words[l]) >= room[_SUM * LANES + l] else 0
+            further += 1 if uniform(words[l]) >= room[_SUM * LANES + l] else 0
+        per = _ONE / np.float32(number)
+        for l in range(LANES):
+            room[_PART * LANES + l] *= room[_MEAN * LANES + l] * per
+            room[_SUM * LANES + l] += room[_PART * LANES + l]
+        more = further > 0
+    for l in range(LANES):
+        room[_SUM * LANES + l] = -logarithm(_ONE - uniform(words[LANES + l]))
+
+
+@inline_kernel
+def _list(drops: DropScratch, lanes: int) -> int:
+    """Which drop of which pulse each one of the list is; how many there are."""
     found = 0
-    for l in range(lot.lanes):
-        count = drop_count(uniform(drops.words[0, l]), air.laws[kind, 1], air.laws[kind, 2])
-        for i in range(count):
-            drops.lanes[found], drops.numbers[found] = l, i
+    for l in range(lanes):
+        for n in range(drops.counts[l]):
+            drops.lanes[found], drops.numbers[found] = l, n
             found += 1
-    first = _FIRST_DROP + kind * MOST_DROPS
-    for j in range(found):
-        words = random_words(chance, pulse_number(lot, drops.lanes[j]), first + drops.numbers[j], _WEATHER)
-        drops.words[0, j], drops.words[1, j], drops.words[2, j] = words[0], words[1], words[2]
-    paths, least, taken, words = drops.paths, drops.energies, drops.taken, drops.words[1]
-    for j in range(found):  # looked up one by one; all else is vector code
-        paths[j], least[j] = drop_place(air, kind, drops.words[0, j])
-    for j in range(found):
-        drop = drop_at(air, kind, paths[j], least[j], words[j])
-        drops.energies[j], taken[j] = drop.energy, drop.taken
+    for l in range(lanes, LANES):
+        drops.counts[l] = 0
+    for j in range(found, found + LANES):
+        drops.lanes[j], drops.numbers[j] = 0, 0
     return found
+
+
+@inline_kernel
+def _draw(scanning: Scanning, drops: DropScratch, lot: Lot, found: int) -> None:
+    """Draw the drops in the list, were nothing in their way."""
+    air, chance, words = scanning.air, scanning.chance, drops.words
+    for first in range(0, found, LANES):
+        block = np.uint64(first)  # without a sign no index counts from the end
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            words[i], words[LANES + i] = np.uint32(pulse_number(lot, drops.lanes[j])), np.uint32(drops.numbers[j])
+        for i in range(LANES):
+            words[i], words[LANES + i], words[2 * LANES + i], words[3 * LANES + i] = random_words(
+                chance, words[i], np.uint32(_FIRST_DROP) + words[LANES + i], _WEATHER
+            )
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            drops.gaps[j] = -logarithm(_ONE - uniform(words[i]))
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            drops.sizes[j] = words[LANES + i]
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            drops.choices[j] = words[2 * LANES + i]
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            drops.hazes[j] = uniform(words[3 * LANES + i])
+    _place(air, drops, lot.lanes)
+    last = len(air.laws) - 1  # rain, snow or both
+    slope_1, rho_1, slope_2, rho_2 = air.laws[0, 1], air.laws[0, 2], air.laws[last, 1], air.laws[last, 2]
+    for first in range(0, found, LANES):
+        block = np.uint64(first)  # without a sign no index counts from the end
+        for i in range(LANES):
+            j = block + np.uint64(i)
+            one = drops.laws[j] == 0
+            slope, rho = slope_1 if one else slope_2, rho_1 if one else rho_2
+            drop = drop_at(air, drops.paths[j], drops.least[j], slope, rho, drops.sizes[j])
+            drops.energies[j], drops.taken[j] = drop.energy, drop.taken
+
+
+@inline_kernel
+def _place(air: Air, drops: DropScratch, lanes: int) -> None:
+    """Where the drops are.
+
+    Sums of exponential numbers over the sum of all and one more are even numbers in order.
+    """
+    everything, j = air.before[len(air.before) - 1], 0
+    for l in range(lanes):
+        begin, end, total = j, j + drops.counts[l], drops.room[_SUM * LANES + l]
+        for j in range(begin, end):
+            total += drops.gaps[j]
+        scale, sum_ = drops.room[_MEAN * LANES + l] / (everything * total), _ZERO
+        for j in range(begin, end):
+            sum_ += drops.gaps[j]
+            u = np.float32(drops.choices[j] & _LOW_HALF) * _TO_UNIT
+            drops.paths[j], drops.least[j], drops.laws[j] = drop_place(air, sum_ * scale, u)
+        j = end
+    for i in range(j, j + LANES):
+        drops.paths[i], drops.laws[i] = _ONE, 0
+
+
+@loop_kernel
+def drops_as_hits(air: Air, hits: Hits, drops: DropScratch, soft: Array) -> None:
+    """Make hits of the drops of those pulses in which the continuum is hits as well; the others stay in the list."""
+    kept = 0
+    for j in range(drops.found[0]):
+        l = drops.lanes[j]
+        if soft[l] >= -1:
+            add_hit(hits, l, drops.paths[j], drops.energies[j], air_code(np.uint32(air.laws[drops.laws[j], 0])))
+            drops.counts[l] = 0
+            continue
+        _keep(drops, kept, j)
+        kept += 1
+    drops.found[0] = kept

@@ -4,7 +4,8 @@ Sixteen pulses at a time:
 
     gather    their hits summed up; a pulse that met one thing has its one echo by that
     find      the peaks of the waveform of the others
-    lift      those of drops by what the air around a drop sends back at the same time
+    drops     what is heard of drops among them (`tussock.pulse.heard_drops`)
+    lift      the peaks of clouds by what the rest of the air sends back at the same time
     add       the peak of what the air sends back, where nothing else has a part in it
     invent    echoes of nothing: false alarms, and the light of other sensors
     measure   each echo once: whether it is seen, its range, its intensity, by one draw of chance
@@ -20,9 +21,10 @@ import numpy as np
 from tussock.air.kinds import Kind
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
-from tussock.pulse.from_air import air_code
+from tussock.pulse.from_air import air_code, drop_draw, kind_of_row
+from tussock.pulse.heard_drops import hear_drops
 from tussock.pulse.sub_rays import pulse_number
-from tussock.pulse.tables import Heard, Hits, Lot, Receiving, Scanning, Slots
+from tussock.pulse.tables import Heard, Hits, Lot, Receiving, Scanning, Scratch, Slots
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform
 from tussock.signal.air import haze_at
 from tussock.signal.choice import ALL, KIND_ECHO, pair_of
@@ -36,7 +38,7 @@ from tussock.signal.signal_to_noise import is_seen, signal_to_noise
 from tussock.trace.packets import LANES, NOTHING
 from tussock.trace.surroundings import held_noise
 
-__all__ = ["lift_lanes", "listen_lanes"]
+__all__ = ["draw_of", "hear_lanes", "lift_lanes", "listen_lanes"]
 
 _RAY_NOISE, _DROPOUT = int(Purpose.RAY_NOISE), int(Purpose.DROPOUT)
 _WEATHER = int(Purpose.WEATHER)
@@ -50,11 +52,12 @@ _LIFT = 4096  # draws of the weather's chance from here on: no drop has these
 
 
 @loop_kernel
-def listen_lanes(scanning: Scanning, lot: Lot, used: int, hits: Hits, heard: Heard, slots: Slots) -> int:
+def listen_lanes(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, slots: Slots) -> int:
     """Turn the hits of sixteen pulses into their returns; how many there are."""
-    receiving, chance = scanning.receiving, scanning.chance
+    receiving, chance, hits, heard = scanning.receiving, scanning.chance, scratch.hits, scratch.heard
     listening, counts, lanes = receiving.listening, heard.echoes.counts, lot.lanes
     _find(receiving, used, lanes, hits, heard)
+    hear_lanes(scanning, scratch, lot)
     lift_lanes(scanning, lot, hits, heard)
     if len(scanning.air.soft) > 0:
         for l in range(lanes):
@@ -113,19 +116,26 @@ def _find(receiving: Receiving, used: int, lanes: int, hits: Hits, heard: Heard)
             echoes.paths[0, l], echoes.peaks[0, l] = peaks.paths[l], peaks.heights[l]
 
 
+@inline_kernel
+def hear_lanes(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
+    """Put drops among the echoes, where there are any."""
+    if len(scanning.air.laws) > 0:
+        hear_drops(scanning, lot, scratch.air.drops, scratch.air.summits, scratch.heard)
+
+
 @loop_kernel
 def lift_lanes(scanning: Scanning, lot: Lot, hits: Hits, heard: Heard) -> None:
-    """Put the echoes of drops on the continuum's waveform, but where its pieces are hits and thus in the peaks."""
+    """Put the echoes of clouds on the continuum's waveform, but where its pieces are hits and thus in the peaks."""
     air, echoes = scanning.air, heard.echoes
-    if len(air.haze) == 0:
+    if len(air.haze) == 0 or len(air.clouds) == 0:
         return
     pieces = len(air.soft) > 0
     for l in range(lot.lanes):
         if pieces and heard.soft[l] >= -1:
             continue
         for e in range(echoes.counts[l]):
-            code = hits.ids[0, echoes.rows[e, l], l]
-            if air_code(np.uint32(_KINDS)) < code < NOTHING:
+            code = hits.ids[0, max(echoes.rows[e, l], 0), l]
+            if echoes.rows[e, l] >= 0 and air_code(np.uint32(_KINDS)) < code < NOTHING:
                 u = uniform(random_words(scanning.chance, pulse_number(lot, l), _LIFT + e, _WEATHER)[0])
                 echoes.peaks[e, l] += haze_at(air, echoes.paths[e, l], u)
 
@@ -196,8 +206,15 @@ def _measure(scanning: Scanning, lot: Lot, e: int, begin: int, end: int, draws: 
         heard.ranges[e, l] = quantised(heard.ranges[e, l], receiving.range_step)
     if receiving.dropout > _ZERO:
         for l in range(begin, end):
-            if uniform(random_words(chance, pulse_number(lot, l), e, _DROPOUT)[0]) < receiving.dropout:
+            draw = draw_of(heard.echoes.rows[e, l], e)
+            if uniform(random_words(chance, pulse_number(lot, l), draw, _DROPOUT)[0]) < receiving.dropout:
                 heard.signals[e, l] = _LOST
+
+
+@inline_kernel
+def draw_of(row: Whole, e: int) -> Whole:
+    """Which draw of chance is that of echo ``e``."""
+    return drop_draw(row, e)
 
 
 @inline_kernel
@@ -206,7 +223,7 @@ def _sample_chance(receiving: Receiving, lot: Lot, e: int, begin: int, end: int,
     words, draws = heard.words, heard.draws
     for l in range(begin, end):
         words[0, l], words[1, l], words[2, l], words[3, l] = random_words(
-            lot.chance, pulse_number(lot, l), e, _RAY_NOISE
+            lot.chance, pulse_number(lot, l), draw_of(heard.echoes.rows[e, l], e), _RAY_NOISE
         )
     for l in range(begin, end):
         draws[0, l] = deviate(words[0, l], words[1, l], receiving.laplace)
@@ -280,7 +297,11 @@ def _write(pulse: int, l: int, e: int, kind: Whole, hits: Hits, heard: Heard, sl
         slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = NOTHING, 0, 0
     elif row < 0:  # of the air, which has no row of its own
         slots.true_range[pulse, slot] = heard.echoes.paths[e, l]
-        slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = air_code(-2 - row), 0, 0
+        slots.geometry[pulse, slot], slots.primitive[pulse, slot], slots.copy[pulse, slot] = (
+            air_code(kind_of_row(row)),
+            0,
+            0,
+        )
     else:
         slots.true_range[pulse, slot] = heard.echoes.paths[e, l]
         slots.geometry[pulse, slot] = hits.ids[0, row, l]

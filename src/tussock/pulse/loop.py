@@ -34,7 +34,7 @@ from tussock.pulse.clouds import new_air_scratch
 from tussock.pulse.follow import anything_goes_on, extra_hits, follow_lanes, may_go_on, new_waiting, stands_for
 from tussock.pulse.listen import listen_lanes
 from tussock.pulse.receive import receive_lanes
-from tussock.pulse.record import record_lanes
+from tussock.pulse.record import add_drops, record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
 from tussock.pulse.sub_rays import lot_of, packets_of, part_of
 from tussock.pulse.tables import Lot, Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
@@ -165,8 +165,10 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot) -> 
         weather_lanes(scanning, scratch, lot, used, len(slots.recording.samples) > 0)
         used = rows_in_use(hits, rays)
     if receiving.echoes:
-        found = listen_lanes(scanning, lot, used, hits, scratch.heard, slots)
+        found = listen_lanes(scanning, scratch, lot, used, slots)
         if len(slots.recording.samples) > 0:
+            add_drops(scanning, scratch)
+            used = rows_in_use(hits, rays)
             record_lanes(scanning, lot, used, hits, scratch.heard, slots.recording)
     else:
         found = receive_lanes(scanning, lot, used, hits, scratch.chosen, slots)

@@ -19,10 +19,10 @@ from tussock.kernel_context import code_for, handed
 from tussock.kernels import INTERPRETED, Array, Real, Whole, inline_kernel, kernel_like
 from tussock.pulse.adaptive import finish_lanes
 from tussock.pulse.kept_scratch import Shelf, scratch_from, shelf_for
-from tussock.pulse.listen import lift_lanes
+from tussock.pulse.listen import draw_of, hear_lanes, lift_lanes
 from tussock.pulse.loop import Shot, Turns, pulse_loop
 from tussock.pulse.receive import receive_lanes
-from tussock.pulse.record import record_lanes
+from tussock.pulse.record import add_drops, record_lanes
 from tussock.pulse.tables import Chosen, Heard, Hits, Lot, Part, Recording, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
@@ -214,6 +214,21 @@ def _no_lift(scanning: Scanning, lot: Lot, hits: Hits, heard: Heard) -> None:
 
 
 @inline_kernel
+def _no_drops(scanning: Scanning, scratch: Scratch, lot: Lot) -> None:
+    return
+
+
+@inline_kernel
+def _add_none(scanning: Scanning, scratch: Scratch) -> None:
+    return
+
+
+@inline_kernel
+def _one_after_the_other(row: Whole, e: int) -> Whole:
+    return e
+
+
+@inline_kernel
 def _no_hits(scanning: Scanning, lot: Lot, used: int, hits: Hits, chosen: Chosen, slots: Slots) -> int:
     return 0
 
@@ -238,8 +253,11 @@ _IDLE: dict[Any, Any] = {
     respond_lanes: _no_response,
     weather_lanes: _no_weather,
     lift_lanes: _no_lift,
+    hear_lanes: _no_drops,
+    draw_of: _one_after_the_other,
     receive_lanes: _no_hits,
     record_lanes: _no_recording,
+    add_drops: _add_none,
     finish_lanes: _no_others,
 }
 """what stands for the steps that are left out"""

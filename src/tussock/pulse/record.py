@@ -10,12 +10,13 @@ import numpy as np
 
 from tussock.elementary import exponential, logarithm
 from tussock.kernels import Array, Real, inline_kernel, loop_kernel
+from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.sub_rays import pulse_number
-from tussock.pulse.tables import Heard, Hits, Lot, Recording, Scanning
+from tussock.pulse.tables import Heard, Hits, Lot, Recording, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
 from tussock.signal.echoes import REACH
 
-__all__ = ["record_lanes"]
+__all__ = ["add_drops", "record_lanes"]
 
 _NOISE = int(Purpose.WAVEFORM_NOISE)
 _ZERO, _HALF, _TWO = np.float32(0.0), np.float32(0.5), np.float32(2.0)
@@ -47,6 +48,19 @@ def record_lanes(
                 samples[i] *= listening.scale * exponential((_TWO - listening.exponent) * logarithm(path))
         if noisy:
             _add_noise(scanning.chance, pulse, samples)
+
+
+@loop_kernel
+def add_drops(scanning: Scanning, scratch: Scratch) -> None:
+    """Make hits of the drops that the receiver heard apart from the others: a waveform has them all."""
+    hits, gathered, drops = scratch.hits, scratch.heard.gathered, scratch.air.drops
+    if len(scanning.air.laws) == 0:
+        return
+    for j in range(drops.found[0]):
+        l, path, energy = drops.lanes[j], drops.paths[j], drops.energies[j]
+        add_hit(hits, l, path, energy, air_code(np.uint32(scanning.air.laws[drops.laws[j], 0])))
+        gathered.nearest[l] = min(gathered.nearest[l], path)
+        gathered.energy[l] += energy
 
 
 @inline_kernel

@@ -22,7 +22,7 @@ from tussock.trace.placed_volumes import VolumeWalk
 from tussock.trace.surroundings import Surroundings
 
 __all__ = [
-    "AirScratch", "Chosen", "DropScratch", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots",
+    "AirScratch", "Chosen", "DropScratch", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots", "Summits",
     "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
 ]  # fmt: skip
 
@@ -265,21 +265,77 @@ class Waiting(NamedTuple):
 
 
 class DropScratch(NamedTuple):
-    """Drops of one kind that sixteen pulses meet, one after the other; see `tussock.pulse.drops`."""
+    """The drops that sixteen pulses meet, one after the other, each pulse's in order; see `tussock.pulse.drops`."""
 
+    counts: NDArray[np.int64]
+    """of every pulse, shape (lanes,)"""
     lanes: NDArray[np.int32]
     """of the pulse"""
     numbers: NDArray[np.int32]
-    """among those of the pulse"""
-    words: NDArray[np.uint32]
-    """chance, shape (3, drops)"""
+    """among those that were drawn for the pulse"""
+    laws: NDArray[np.int32]
+    """row of `Air.laws`"""
     paths: NDArray[np.float32]
     """[m]"""
     energies: NDArray[np.float32]
     taken: NDArray[np.float32]
     """share of the light that a drop takes"""
-    begins: NDArray[np.int64]
-    """the row of hits where the drops of every lane begin, shape (lanes,)"""
+    hazes: NDArray[np.float32]
+    """an even number that draws what the echo of a drop stands on"""
+    gaps: NDArray[np.float32]
+    """exponential numbers, whose sums are where drops are"""
+    sizes: NDArray[np.uint32]
+    """chance of the size"""
+    choices: NDArray[np.uint32]
+    """chance of the sub-ray and the kind"""
+    least: NDArray[np.float32]
+    """[mm] diameter that is drawn"""
+    words: NDArray[np.uint32]
+    """chance, shape (4 · lanes,)"""
+    shadows: NDArray[np.float32]
+    """[m] where the first drop of every lane is, and the second, and so on; shape (drops, lanes)"""
+    left: NDArray[np.float32]
+    """share of the light that each leaves, shape (drops, lanes)"""
+    room: NDArray[np.float32]
+    """numbers of every pulse, shape (4 · lanes,)"""
+    nearest: NDArray[np.float32]
+    """[m] the first drop of every pulse, shape (lanes,)"""
+    sums: NDArray[np.float32]
+    """energies of all its drops"""
+    found: NDArray[np.int64]
+    """how many there are, shape (1,)"""
+
+
+class Summits(NamedTuple):
+    """Drops of sixteen pulses among their echoes, in the order of pulse and path; see `tussock.pulse.heard_drops`."""
+
+    paths: NDArray[np.float32]
+    energies: NDArray[np.float32]
+    lanes: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    """as those of echoes"""
+    hazes: NDArray[np.float32]
+    """as those of drops"""
+    tops: NDArray[np.float32]
+    """[m] of the peak that each climbed to, and its height"""
+    heights: NDArray[np.float32]
+    top_lanes: NDArray[np.int32]
+    top_rows: NDArray[np.int32]
+    top_hazes: NDArray[np.float32]
+    means: NDArray[np.float32]
+    """of the haze"""
+    spreads: NDArray[np.float32]
+    signals: NDArray[np.float32]
+    """−1 where it is not seen"""
+    room: NDArray[np.float32]
+    """for climbing"""
+    around: NDArray[np.float32]
+    words: NDArray[np.uint32]
+    """chance, shape (2 · lanes,)"""
+    best: NDArray[np.float32]
+    """the strongest signal of a drop of every pulse, shape (lanes,), and so the next"""
+    bound: NDArray[np.float32]
+    """[m] nearer drops are too faint to be reported"""
 
 
 class AirScratch(NamedTuple):
@@ -292,6 +348,7 @@ class AirScratch(NamedTuple):
     room: NDArray[np.float32]
     """for sums over them; see `tussock.signal.clouds`"""
     drops: DropScratch
+    summits: Summits
 
 
 class Ended(NamedTuple):

@@ -1,9 +1,10 @@
 """What the air adds to the hits of sixteen pulses, and what it takes from them; see `tussock.signal.air`.
 
     clouds   dim what is behind them; the peak of what they send back is one more hit
-    drops    single ones, each a hit; what is behind one is dimmer by its shadow
+    drops    single ones; what is behind one is dimmer by its shadow. The receiver hears them apart (`tussock.pulse.heard_drops`)
     soft     the peak of the continuum, where nothing is near enough to have a part in it: known beforehand, it is
-             handed to the receiver as an echo; else the continuum in pieces, each a hit, cut off where the beam ends
+             handed to the receiver as an echo; else the continuum in pieces, each a hit, cut off where the beam ends, and
+             drops are hits among them
 
 Clouds are in `tussock.pulse.clouds`, drops in `tussock.pulse.drops`. Left out: what a ray meets behind a mirror is dimmed as if its way had been straight.
 """
@@ -14,7 +15,7 @@ import numpy as np
 
 from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.clouds import meet_clouds
-from tussock.pulse.drops import meet_drops
+from tussock.pulse.drops import drops_as_hits, meet_drops
 from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.tables import Firing, Hits, Lot, Scanning, Scratch
 from tussock.signal.air import MOST_DROPS, Air, relief_at
@@ -34,7 +35,7 @@ def has_weather(air: Air) -> bool:
 @kernel
 def air_hits(air: Air) -> int:
     """Room for the hits that the air adds to a pulse."""
-    return len(air.soft) + MOST_DROPS * len(air.laws) + (1 if len(air.clouds) > 0 else 0)
+    return len(air.soft) + (MOST_DROPS if len(air.laws) > 0 else 0) + (1 if len(air.clouds) > 0 else 0)
 
 
 @loop_kernel
@@ -46,12 +47,13 @@ def weather_lanes(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, rec
     if len(air.laws) > 0:
         for k in range(used):
             for l in range(LANES):
-                if hits.energies[k, l] > _ZERO:  # a lane that has no such hit has no range there either
-                    hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
+                hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
         if scanning.receiving.echoes:
             meet_drops(scanning, hits, scratch.air.drops, lot, used)
     if len(air.soft) > 0:
         _meet_continuum(air, scanning.firing, hits, scratch.heard.soft, lanes, recorded)
+        if len(air.laws) > 0 and scanning.receiving.echoes:
+            drops_as_hits(air, hits, scratch.air.drops, scratch.heard.soft)
 
 
 @loop_kernel

@@ -4,8 +4,10 @@ Everything is a share of what a white wall that fills the beam would send back f
 
 A drop of diameter D at r: ρ·(π/4)D²/A(r), A the area of the spot there, ρ that of its kind (`tussock.air.particles`).
 Drops are drawn only where they count: those above a least diameter D₀(r), of which two together may be noticed.
-Their number is that of a Poisson process along the beam, their place is drawn by the inverse of its distribution
-function, and, because the law of sizes is exponential, D − D₀ has that same law again. All others are in the continuum,
+Those of all kinds are one Poisson process along the beam: as many of them as lie before the end of the pulse are drawn, in
+their order. n even numbers in order are the sums of n + 1 exponential ones over all of them. The inverse of the distribution
+function makes places of those; which kind a drop is of depends on its place; and, because the laws of sizes are exponential,
+D − D₀ has that same law again. All others are in the continuum,
 whose backscatter and extinction leave out exactly what was drawn, so the two join without a seam. The echo of a drop
 stands on what the continuum sends back at the same time (`Air.haze`), which alone may be too weak to be noticed: in
 rain of 20 mm/h an HDL-32E has three drops in a metre of its beam 10 m away, and its pulse of 5 ns is 0.75 m long.
@@ -30,12 +32,12 @@ from tussock.kernels import Real, Whole, inline_kernel
 from tussock.randomness import uniform
 
 __all__ = [
-    "CLEAR", "MOST_DROPS", "Air", "Drop", "drawn_drop", "drop_at", "drop_count", "drop_place", "error_function", "error_series", "haze_at",
-    "overlap", "relief_at", "spot_area",
+    "CLEAR", "MOST_DROPS", "Air", "Drop", "DropPlace", "drop_at", "drop_place", "drops_before", "error_function", "error_series", "haze_at",
+    "haze_drawn", "haze_of", "overlap", "relief_at", "spot_area",
 ]  # fmt: skip
 
-MOST_DROPS = 24
-"""of one kind in one pulse"""
+MOST_DROPS = 32
+"""in one pulse"""
 _ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 _LEAST = np.float32(1e-6)
 _QUARTER_PI_MM2 = np.float32(np.pi / 4 * 1e-6)
@@ -61,12 +63,17 @@ class Air(NamedTuple):
     drawn have a part, and the standard deviation of that part; the last row 0; shape (n, 2), none: no drops"""
     haze_step: np.float32
     """[m]"""
+    haze_most: np.float32
+    """the most that an echo can stand on, as a signal-to-noise ratio"""
     places: NDArray[np.float32]
-    """drops: path [m] and least diameter [mm] by the quantile of their place, shape (kinds, quantiles, 2)"""
+    """drops by the quantile of their place: path [m], then of each kind the share of it and those before it, and the least
+    diameter [mm]; shape (quantiles, 1 + 2 · kinds)"""
     laws: NDArray[np.float32]
-    """drops: kind, mean number, its exp(−), 1/Λ [mm] and ρ, shape (kinds, 5)"""
+    """drops: kind, 1/Λ [mm] and ρ, shape (kinds, 3)"""
     relief: NDArray[np.float32]
     """what drops that are drawn take off the extinction, as a factor, at equal steps of the path; none: no drops"""
+    before: NDArray[np.float32]
+    """how many drops there are before a path on average, at the same steps"""
     relief_step: np.float32
     """[m]"""
     clouds: NDArray[np.float32]
@@ -85,8 +92,8 @@ class Air(NamedTuple):
 
 
 CLEAR = Air(
-    np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 2), np.float32), _ONE,
-    np.zeros((0, 0, 2), np.float32), np.zeros((0, 5), np.float32), np.zeros(0, np.float32), _ONE,
+    np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 2), np.float32), _ONE, _ZERO,
+    np.zeros((0, 1), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), _ONE,
     np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO, np.ones(4, np.float32),
 )  # fmt: skip
 """nothing in it"""
@@ -95,12 +102,21 @@ CLEAR = Air(
 class Drop(NamedTuple):
     """A drop or a flake that the beam meets."""
 
-    path: Real
-    """[m]"""
     energy: Real
     """what comes back of it"""
     taken: Real
     """share of the light that it takes, on both ways together"""
+
+
+class DropPlace(NamedTuple):
+    """Where a drop is, and what it is."""
+
+    path: Real
+    """[m]"""
+    least: Real
+    """[mm] the least diameter that is drawn there"""
+    law: int
+    """its row of `Air.laws`"""
 
 
 @inline_kernel
@@ -119,66 +135,70 @@ def spot_area(air: Air, path: Real) -> Real:
 
 
 @inline_kernel
-def drop_count(u: Real, mean: Real, none: Real) -> int:
-    """A number of drops by the inverse of Poisson's distribution function; ``none`` is exp(−mean)."""
-    count, part, sum_ = 0, none, none
-    while u >= sum_ and count < MOST_DROPS:
-        count += 1
-        part *= mean / np.float32(count)
-        sum_ += part
-    return count
+def drops_before(air: Air, path: Real) -> Real:
+    """How many drops a pulse that ends at a path meets on average; a few more, as a table says it."""
+    at = min(path / air.relief_step + _ONE, np.float32(len(air.before) - 1))
+    return air.before[int(at)]
 
 
 @inline_kernel
-def drawn_drop(air: Air, kind: int, word0: Whole, word1: Whole) -> Drop:
-    """A drop of a kind (row of `Air.laws`), drawn from two random words."""
-    path, least = drop_place(air, kind, word0)
-    return drop_at(air, kind, path, least, word1)
-
-
-@inline_kernel
-def drop_place(air: Air, kind: int, word: Whole) -> tuple[Real, Real]:
-    """Where a drop is [m], and the least diameter that is drawn there [mm]."""
-    last = air.places.shape[1] - 1
-    at = uniform(word) * np.float32(last)
+def drop_place(air: Air, quantile: Real, u: Real) -> DropPlace:
+    """The drop at a quantile of the places of all; ``u``, an even number, draws its kind."""
+    last = len(air.places) - 1
+    at = min(quantile, _ONE) * np.float32(last)
     low = min(int(at), last - 1)
     share = at - np.float32(low)
-    path = air.places[kind, low, 0] + share * (air.places[kind, low + 1, 0] - air.places[kind, low, 0])
-    least = air.places[kind, low, 1] + share * (air.places[kind, low + 1, 1] - air.places[kind, low, 1])
-    return path, least
+    law, column = 0, 1
+    for other in range(1, len(air.laws)):
+        more = u >= air.places[low, 2 * other - 1]
+        law, column = (other, 2 * other + 1) if more else (law, column)
+    path = air.places[low, 0] + share * (air.places[low + 1, 0] - air.places[low, 0])
+    least = air.places[low, column + 1] + share * (air.places[low + 1, column + 1] - air.places[low, column + 1])
+    return DropPlace(path, least, law)
 
 
 @inline_kernel
-def drop_at(air: Air, kind: int, path: Real, least: Real, word: Whole) -> Drop:
-    """A drop at a path [m] where none below a ``least`` diameter [mm] is drawn."""
-    diameter = least - logarithm(_ONE - uniform(word)) * air.laws[kind, 3]
+def drop_at(air: Air, path: Real, least: Real, slope: Real, rho: Real, word: Whole) -> Drop:
+    """A drop at a path [m] where none below a ``least`` diameter [mm] is drawn, of a law with 1/Λ [mm] and ρ."""
+    diameter = least - logarithm(_ONE - uniform(word)) * slope
     fills = min(_QUARTER_PI_MM2 * diameter * diameter / spot_area(air, path), _ONE)
     way = overlap(air, path) * exponential(-_TWO * air.extinction * path) / (path * path)
-    return Drop(path, air.laws[kind, 4] * fills * way, min(np.float32(4.0) * fills, _ONE))
+    return Drop(rho * fills * way, min(np.float32(4.0) * fills, _ONE))
 
 
 @inline_kernel
 def relief_at(air: Air, path: Real) -> Real:
     """What the extinction is too strong by, as a factor, where drops before ``path`` were drawn one by one."""
-    last = len(air.relief) - 1
-    at = min(path / air.relief_step, np.float32(last))
-    low = min(int(at), last - 1)
+    last = np.float32(len(air.relief) - 1)
+    at = path / air.relief_step
+    at = at if at < last else last  # also where there is no path at all
+    low = min(int(at), len(air.relief) - 2)
     return air.relief[low] + (at - np.float32(low)) * (air.relief[low + 1] - air.relief[low])
 
 
 @inline_kernel
 def haze_at(air: Air, path: Real, u: Real) -> Real:
-    """How high the continuum's waveform is at a path, by one draw of chance ``u`` of those drops in it that nobody drew.
+    """How high the continuum's waveform is at a path, by one draw of chance ``u`` of those drops in it that nobody drew."""
+    mean, spread = haze_of(air, path)
+    return haze_drawn(mean, spread, u)
 
-    A sum of a few faint drops is skewed: that of its mean m and standard deviation s is taken as m + s·(−ln u − 1).
-    """
+
+@inline_kernel
+def haze_drawn(mean: Real, spread: Real, u: Real) -> Real:
+    """A sum of a few faint drops is skewed: that of its mean m and standard deviation s is taken as m + s·(−ln u − 1)."""
+    return mean - spread * (logarithm(_ONE - u) + _ONE)
+
+
+@inline_kernel
+def haze_of(air: Air, path: Real) -> tuple[Real, Real]:
+    """Mean and standard deviation of the continuum's waveform at a path."""
     last = len(air.haze) - 1
     at = min(path / air.haze_step, np.float32(last))
     low = min(int(at), last - 1)
     share = at - np.float32(low)
     mean = air.haze[low, 0] + share * (air.haze[low + 1, 0] - air.haze[low, 0])
     spread = air.haze[low, 1] + share * (air.haze[low + 1, 1] - air.haze[low, 1])
-    return mean - spread * (logarithm(_ONE - u) + _ONE)
+    return mean, spread
 
 
 @inline_kernel

@@ -270,13 +270,10 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
         left_out[name] = {step.__name__ for step in examples.unused()}
     assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
-    plain |= {"trace_volumes", "end_beams", "stop_lanes", "finish_lanes", "lift_lanes"}
+    plain |= {"trace_volumes", "end_beams", "stop_lanes", "finish_lanes", "hear_lanes", "lift_lanes", "add_drops"}
     assert left_out["echoes"] == left_out["moving"] == plain
-    falls = {"rain", "all kinds of weather"}
-    assert all(
-        left_out[weather] == plain - ({"weather_lanes", "lift_lanes"} if weather in falls else {"weather_lanes"})
-        for weather in weathers()
-    )
+    taken = {"rain": {"hear_lanes"}, "all kinds of weather": {"hear_lanes", "lift_lanes"}}  # clouds are lifted, too
+    assert all(left_out[weather] == plain - {"weather_lanes"} - taken.get(weather, set()) for weather in weathers())
     assert left_out["adaptive"] == plain - {"finish_lanes"}
     assert left_out["response"] == plain - {"respond_lanes"}
     assert left_out["mirrors and glass"] == left_out["leaves"] == plain - {"follow_lanes"}

@@ -200,12 +200,12 @@ def test_there_are_no_more_echoes_than_there_is_room_for() -> None:
         assert heard.echoes.counts[0] == after
 
 
-def test_drops_are_lifted_by_what_is_around_them_and_surfaces_are_not() -> None:
+def test_clouds_are_lifted_by_what_is_around_them_and_surfaces_are_not() -> None:
     """Where the continuum comes in pieces they are in the peaks already: then nothing is lifted but where its peak is known."""
     air = CLEAR._replace(haze=np.array([[0.5, 0.0], [0.25, 0.0], [0, 0]], f), haze_step=f(10))
     for pieces, soft, lifted in ((0, -1, True), (0, -4, True), (1, -4, True), (1, -1, False)):
         scanning = scanning_of()
-        scanning.air = air._replace(soft=np.zeros((pieces, 2), f))
+        scanning.air = air._replace(soft=np.zeros((pieces, 2), f), clouds=np.zeros((1, 13), f))
         hits = hits_of([1.0] * 3, [1.0] * 3, [int(NOTHING) - 1, 2, int(NOTHING)])
         hits.ids[0, 0, 3] = NOTHING - 4  # dust is the last kind of the air
         heard = new_heard(3)

@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 from scipy.special import erf
-from scipy.stats import poisson
 
-from tussock.signal.air import CLEAR, MOST_DROPS, drawn_drop, drop_count, error_function, overlap, relief_at
+from tussock.signal.air import CLEAR, drop_at, drop_place, drops_before, error_function, overlap, relief_at
 from tussock.signal.clouds import (
     AT,
     DEPTH,
@@ -134,33 +133,42 @@ def test_a_film_turns_light_away_as_fresnel_says() -> None:
     assert float(film_mirror(np.nextafter(at_the_limit, F(1)), F(0.05))) == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("mean", [0.05, 1.0, 4.0])
-def test_drops_are_as_many_as_poisson_says(mean: float) -> None:
-    none = F(math.exp(-mean))
-    for u in np.linspace(0.003, 0.997, 41):
-        assert drop_count(F(u), F(mean), none) == int(poisson.ppf(u, mean))
-    assert drop_count(none, F(mean), none) == 1, "the share of none at all is below exp(−mean)"
-    assert drop_count(np.nextafter(none, F(0)), F(mean), none) == 0
-    assert drop_count(F(1.0), F(60.0), F(0.0)) == MOST_DROPS == 24
+def test_how_many_drops_are_nearer_is_never_too_few() -> None:
+    """By steps of a table, upwards: what is drawn behind the end is left out later."""
+    air = AIR._replace(before=np.array([0.0, 0.5, 2.0, 3.0], np.float32), relief_step=F(2.0))
+    for path, mean in (
+        (0.0, 0.5),
+        (1.9, 0.5),
+        (2.0, 2.0),
+        (3.9, 2.0),
+        (4.5, 3.0),
+        (6.0, 3.0),
+        (500.0, 3.0),
+        (np.inf, 3.0),
+    ):
+        assert float(drops_before(air, F(path))) == mean
 
 
 def test_a_drop_is_drawn_by_the_inverses_of_its_laws() -> None:
-    places = np.array([[[1.0, 0.5], [3.0, 0.9], [8.0, 2.0]]] * 2, np.float32)
-    laws = np.array([[0, 1, 1, 1, 1], [1, 2.0, math.exp(-2), 0.4, 0.7]], np.float32)
-    air = AIR._replace(places=places, laws=laws)
-    for u, v in [(0.0, 0.0), (0.25, 0.5), (0.6, 0.9), (0.999, 0.3)]:
-        words = [np.uint32(x * 2**32) for x in (u, v)]
-        drop = drawn_drop(air, 1, *words)
-        path, least = (float(np.interp(2 * u, [0, 1, 2], places[1, :, k])) for k in (0, 1))
+    """Of two kinds: at a quantile a share of the drops is of the first one."""
+    places = np.array([[1.0, 0.3, 0.5, 1.0, 0.7], [3.0, 0.6, 0.9, 1.0, 1.1], [8.0, 0.9, 2.0, 1.0, 3.0]], np.float32)
+    air = AIR._replace(places=places, laws=np.array([[0, 1, 1], [1, 0.4, 0.7]], np.float32))
+    for quantile, v, kind in [(0.0, 0.0, 0.2), (0.25, 0.5, 0.5), (0.6, 0.9, 0.5), (0.999, 0.3, 0.7), (1.0, 0.3, 0.0)]:
+        row = min(int(2 * quantile), 1)
+        law = int(kind >= places[row, 1])
+        place = drop_place(air, F(quantile), F(kind))
+        path, least = (float(np.interp(2 * quantile, [0, 1, 2], places[:, k])) for k in (0, 2 + 2 * law))
+        assert place.law == law
+        assert (float(place.path), float(place.least)) == pytest.approx((path, least), rel=1e-5)
         diameter = least - math.log(1 - v) * 0.4
         area = 0.8 * (0.01 + 0.003 * path) * (0.01 + 0.002 * path)
         fills = min(math.pi / 4 * (diameter * 1e-3) ** 2 / area, 1)
         way = float(overlap(air, F(path))) * math.exp(-0.06 * path) / path**2
-        assert float(drop.path) == pytest.approx(path, rel=1e-4)
+        drop = drop_at(air, F(path), F(least), F(0.4), F(0.7), np.uint32(v * 2**32))
         assert float(drop.energy) == pytest.approx(0.7 * fills * way, rel=1e-3)
         assert float(drop.taken) == pytest.approx(min(4 * fills, 1), rel=1e-3)
     wide = air._replace(spot=np.array([1e-3, 0, 0, 1], np.float32))
-    assert float(drawn_drop(wide, 1, np.uint32(2**31), np.uint32(2**31)).taken) == 1.0, "no more than all of it"
+    assert float(drop_at(wide, F(3), F(2), F(0.4), F(0.7), np.uint32(2**31)).taken) == 1.0, "no more than all of it"
 
 
 def test_the_relief_of_drawn_drops_is_interpolated() -> None:
