@@ -15,7 +15,7 @@ import numpy as np
 from numba import int64
 from numpy.typing import NDArray
 
-from tussock.kernels import borrowed, inline_kernel, kernel
+from tussock.kernels import borrowed, inline_kernel, kernel, taken
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxels import into_voxels
@@ -59,7 +59,7 @@ class Counting:
 
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
-        asked = Asked(labels, pulses.turns, self._seen, self._near)
+        asked = Asked(labels, pulses.turns, self._seen, self._near, np.zeros(1, np.int64))
         count = _count if self._gaussians.cells.listing[0] else count_in_grid
         run_on_threads(count, self._workers, self._gaussians, rays_of_pulses(pulses), asked, self._counts)
 
@@ -85,6 +85,8 @@ class Asked(NamedTuple):
     """the first and the last scan that ended in each volume, shape (volumes, 2), or no rows"""
     near: int
     """shells that count as the middle of a volume"""
+    next_block: NDArray[np.int64]
+    """of pulses, the first that no thread has taken, shape (1,)"""
 
 
 def _added_up(counts: NDArray[Any]) -> NDArray[Any]:
@@ -180,18 +182,17 @@ def without_own(met: NDArray[np.uint32]) -> NDArray[np.float32]:
 
 @kernel
 def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any) -> None:
-    _count_all(worker, workers, gaussians, rays, asked, counts, new_walk())
+    _count_all(worker, gaussians, rays, asked, counts, new_walk())
 
 
 @kernel
-def _count_all(
-    worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any, walk: Any
-) -> None:
+def _count_all(worker: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any, walk: Any) -> None:
     gaussians, walk = borrowed(gaussians), borrowed(walk)
-    labels, turns, seen, near = borrowed(asked)
+    labels, turns, seen, near, next_block = borrowed(asked)
     origins, directions, ranges, reach = borrowed(rays)
     mine, edges2, outside = borrowed(counts)[worker], gaussians.edges2, gaussians.shells.shape[1]
-    for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
+    first = taken(next_block) * _BLOCK
+    while first < len(ranges):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             own = labels[b]
             end = ranges[b] if ranges[b] == ranges[b] else reach
@@ -209,6 +210,7 @@ def _count_all(
                     mine[i, _column(shell, outside)] += np.uint32(1)
                     if len(seen) > 0 and 0 <= shell < near and (turns[b] < seen[i, 0] or turns[b] > seen[i, 1]):
                         mine[i, outside + 1] += np.uint32(1)
+        first = taken(next_block) * _BLOCK
 
 
 @inline_kernel
@@ -231,7 +233,7 @@ class Escapes:
 
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
-        owners = Owners(labels, self._own)
+        owners = Owners(labels, self._own, np.zeros(1, np.int64))
         escape = _escape if self._gaussians.cells.listing[0] else escape_in_grid
         run_on_threads(escape, self._workers, self._gaussians, rays_of_pulses(pulses), owners, self._sums)
 
@@ -278,22 +280,23 @@ class Owners(NamedTuple):
     """the volume of each return, −1 for none, shape (n,)"""
     without_own: NDArray[np.float32]
     """what a pulse's own volume's permeability is multiplied with, shape (volumes, shells)"""
+    next_block: NDArray[np.int64]
+    """of pulses, the first that no thread has taken, shape (1,)"""
 
 
 @kernel
 def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any) -> None:
-    _escape_all(worker, workers, gaussians, rays, owners, sums, new_walk())
+    _escape_all(worker, gaussians, rays, owners, sums, new_walk())
 
 
 @kernel
-def _escape_all(
-    worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any, walk: Any
-) -> None:
+def _escape_all(worker: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any, walk: Any) -> None:
     gaussians, walk = borrowed(gaussians), borrowed(walk)
     origins, directions, ranges, reach = borrowed(rays)
-    labels, without_own = borrowed(owners)
+    labels, without_own, next_block = borrowed(owners)
     expected, observed = borrowed(sums)
-    for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
+    first = taken(next_block) * _BLOCK
+    while first < len(ranges):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             ray = ray_in_row(origins, directions, b, reach)
             end = ranges[b] if ranges[b] == ranges[b] else reach
@@ -318,3 +321,4 @@ def _escape_all(
                 expected[worker, last] += np.int64(left * UNIT)
                 if labels[b] < 0:
                     observed[worker, last] += 1
+        first = taken(next_block) * _BLOCK

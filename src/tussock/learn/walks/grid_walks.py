@@ -12,7 +12,7 @@ import numpy as np
 from numba import int64, uint64
 from numpy.typing import NDArray
 
-from tussock.kernels import borrowed, fetch, kernel
+from tussock.kernels import borrowed, fetch, kernel, taken
 from tussock.learn.pulse_rays import PulseRays
 from tussock.learn.walks.crossings import AHEAD, FULL, measure, new_crossings
 from tussock.scene.volumes import WHOLE
@@ -34,18 +34,19 @@ _POOL = FULL // (_STEP + LONGEST)  # pulses that go on together
 @kernel
 def count_in_grid(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Any, counts: Any) -> None:
     """Count who passed and who ended; see `tussock.learn.permeability.Counting`."""
-    _count(worker, workers, gaussians, rays, asked, counts, (new_walk(), new_crossings()))
+    _count(worker, gaussians, rays, asked, counts, (new_walk(), new_crossings()))
 
 
 @kernel
-def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: Any, counts: Any, own: Any) -> None:
+def _count(worker: int, gaussians: Any, rays: PulseRays, asked: Any, counts: Any, own: Any) -> None:
     gaussians, rays = borrowed(gaussians), borrowed(rays)
     walk, crossings = borrowed(own)
     volumes, pulses = crossings.volumes, crossings.pulses
     origins, directions, ranges, reach = rays
-    labels = borrowed(asked.labels)
+    labels, next_block = borrowed(asked.labels), borrowed(asked.next_block)
     n = 0
-    for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
+    first = taken(next_block) * _BLOCK
+    while first < len(ranges):
         for b in range(first, min(first + _BLOCK, len(ranges))):
             last = labels[b]
             ray = ray_in_row(origins, directions, b, ranges[b] if ranges[b] == ranges[b] else reach)
@@ -63,6 +64,7 @@ def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: An
             if last >= 0 and not arrived:  # rounding put the return beside the way
                 volumes[n], pulses[n] = last, b
                 n += 1
+        first = taken(next_block) * _BLOCK
     _add_crossings(worker, gaussians, rays, asked, crossings, n, counts)
 
 
@@ -71,7 +73,7 @@ def _add_crossings(
     worker: int, gaussians: Any, rays: PulseRays, asked: Any, crossings: Any, n: int, counts: Any
 ) -> None:
     """Count the first ``n`` crossings: a pulse ends in its own volume and passes the others."""
-    labels, turns, seen, near = borrowed(asked)
+    labels, turns, seen, near, _ = borrowed(asked)
     volumes, pulses, _, shells, _, _ = borrowed(crossings)
     measure(gaussians, rays, crossings, n)
     mine, here, asks = borrowed(counts)[worker], volumes[:n], len(seen) > 0
@@ -122,17 +124,18 @@ def _new_pool() -> Any:
 @kernel
 def escape_in_grid(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any) -> None:
     """Count who would get away and who did; see `tussock.learn.permeability.Escapes`."""
-    _escape(worker, workers, gaussians, rays, owners, sums, (new_walk(), new_crossings(), _new_pool()))
+    _escape(worker, gaussians, rays, owners, sums, (new_walk(), new_crossings(), _new_pool()))
 
 
 @kernel
-def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any, own: Any) -> None:
+def _escape(worker: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any, own: Any) -> None:
     gaussians, rays = borrowed(gaussians), borrowed(rays)
     walk, crossings, pool = borrowed(own)
     origins, directions, ranges, reach = rays
-    labels, without_own = borrowed(owners)
+    labels, without_own, next_block = borrowed(owners)
     own_at, row = uint64(without_own.ctypes.data), uint64(without_own.shape[1] * without_own.itemsize)
-    for first in range(worker * _POOL, len(ranges), workers * _POOL):
+    first = taken(next_block) * _POOL
+    while first < len(ranges):
         going = 0
         for k in range(min(_POOL, len(ranges) - first)):
             fetch(own_at + uint64(max(labels[first + k], 0)) * row)
@@ -151,6 +154,7 @@ def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: 
                 pool.ends[k] = n
             measure(gaussians, rays, crossings, n)
             going = _multiply(worker, gaussians, rays, owners, sums, (crossings, pool), (first, going))
+        first = taken(next_block) * _POOL
 
 
 @kernel
@@ -158,7 +162,7 @@ def _multiply(
     worker: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any, own: Any, some: tuple[int, int]
 ) -> int:
     """Take what pulses crossed from what is left of them; ``some``: the first of all, and how many go on. How many do so still."""
-    labels, without_own = borrowed(owners)
+    labels, without_own, _ = borrowed(owners)
     expected, observed = borrowed(sums)
     (volumes, pulses, nearest, shells, passing, _), pool = borrowed(own)
     ranges, reach, all_shells = borrowed(rays.ranges), rays.reach, borrowed(gaussians.shells)
