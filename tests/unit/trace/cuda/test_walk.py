@@ -21,6 +21,7 @@ from tussock.scene.response import VegetationResponse
 from tussock.scene.scene import Scene
 from tussock.scene.texture import Texture
 from tussock.scene.wind import Wind
+from tussock.scenes.ready import ready_scene
 from tussock.trace import packets
 from tussock.trace.cuda import walk
 from tussock.trace.cuda.packets import (
@@ -412,3 +413,44 @@ def test_micrometres_beside_an_edge_decide() -> None:
     found = traced(world, origins + world.origin, directions)
     assert 0.2 < expected.mean() < 0.8, "on both sides"
     assert (np.isfinite(found.ranges) != expected).mean() < 0.025, "one in seven where all was single precision"
+
+
+def beside_an_edge(start: NDArray, way: NDArray, corners: NDArray) -> float:
+    """[m] how near a ray passes one of the sides of a triangle."""
+    nearest = np.inf
+    for k in range(3):
+        a, b = corners[k] - start, corners[(k + 1) % 3] - start
+        a, b = a - (a @ way) * way, b - (b @ way) * way
+        side = b - a
+        share = np.clip(-(a @ side) / max(side @ side, 1e-30), 0.0, 1.0)
+        nearest = min(nearest, float(np.linalg.norm(a + share * side)))
+    return nearest
+
+
+def test_where_embree_says_otherwise_an_edge_is_near() -> None:
+    """In dense grass: whichever surface one of the two tracers meets and the other does not, the ray passes its edge by micrometres."""
+    rng, rays = np.random.default_rng(5), 400_000
+    scene = ready_scene("yard")
+    world = World(scene)
+    azimuth, elevation = rng.uniform(0, 2 * np.pi, rays), np.radians(rng.uniform(-15, 15, rays))
+    level = np.cos(elevation)
+    way = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], 1).astype(np.float32)
+    origins = np.tile([[0.0, 0.0, 2.0]], (rays, 1))
+    found = traced(world, origins, way.astype(float))
+    ranges, ids = np.empty(rays, np.float32), np.empty((rays, 3), np.int64)
+    start = (origins - world.origin).astype(np.float32)
+    surroundings = world.moving(0.0, 1.0).surroundings
+    _embree(surroundings, start, way, np.zeros(rays, np.float32), ranges, ids)
+    differ = np.abs(np.nan_to_num(found.ranges, posinf=0) - np.nan_to_num(ranges, posinf=0)) > 1e-4
+    assert 0 < differ.sum() < 1e-4 * rays
+    placed = surroundings.tables.placed
+    meshes = [thing.mesh for thing in world.geometries]
+    for i in np.flatnonzero(differ):
+        geometry, copy, primitive = (found.ids if found.ranges[i] < ranges[i] else ids)[i]
+        mesh = meshes[geometry]
+        corners = mesh.vertices.astype(np.float32).astype(float)[mesh.triangles[primitive]]
+        if placed.first[geometry] >= 0:
+            turn = placed.standing[placed.first[geometry] + copy].astype(float)
+            corners = corners @ turn[:9].reshape(3, 3) + turn[9:12]
+        straight = way[i].astype(float) / np.linalg.norm(way[i].astype(float))
+        assert beside_an_edge(start[i].astype(float), straight, corners) < 5e-6
