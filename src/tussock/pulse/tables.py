@@ -339,10 +339,14 @@ class Summits(NamedTuple):
 
 
 class AirScratch(NamedTuple):
-    """Room for the drops of sixteen pulses, and for the clouds of one; see `tussock.pulse.clouds`."""
+    """Room for the drops and clouds of sixteen pulses; see `tussock.pulse.clouds`."""
 
     parts: NDArray[np.float32]
     """those on its axis"""
+    across: NDArray[np.float32]
+    """those on the axes of sixteen pulses, cloud by cloud"""
+    ends: NDArray[np.float32]
+    """numbers of every axis"""
     near: NDArray[np.int32]
     """those that may be"""
     room: NDArray[np.float32]
