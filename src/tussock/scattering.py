@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tussock.air.clouds import cloud_rows
+from tussock.air.clouds import cloud_balls, cloud_rows
 from tussock.air.kinds import Kind
 from tussock.air.particles import Q_EXTINCTION, SizeLaw
 from tussock.air.weather import Continuum, WeatherNow
@@ -126,7 +126,7 @@ def air_of(now: WeatherNow, sensor: Sensor, origin: FloatArray, span: float) -> 
     even = _even_air(now.particles, now.fine, eye, sensor.receiver.model == "echoes")
     # Rows are those of the middle of the frame, and ray time starts with it.
     rows = cloud_rows([row._replace(centre=row.centre - row.velocity * span / 2) for row in now.clouds], origin, span)
-    return even._replace(clouds=rows)
+    return even._replace(clouds=rows, cloud_balls=cloud_balls(rows))
 
 
 def eye_of(sensor: Sensor) -> Eye:

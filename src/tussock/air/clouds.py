@@ -29,16 +29,21 @@ from tussock.settings import Settings
 __all__ = [
     "BOX",
     "PUFF",
+    "PUFF_REACH",
     "CloudRow",
     "DustCloud",
     "DustTrail",
     "FogBank",
+    "cloud_balls",
     "cloud_rows",
     "dust_backscatter",
     "dust_extinction",
 ]
 
 PUFF, BOX = 0, 1
+PUFF_REACH = 4.0
+"""[s] beside its middle a puff is looked at: 3e-4 of it"""
+_AT_ONCE = 16  # balls that kernels look at together
 _QUARTZ_G_M3 = 2.65e6
 _DUST_LIDAR_RATIO = 55.0  # [sr]
 _GONE = 1e-5  # [1/m] a puff thinner than this is not there any more
@@ -228,3 +233,14 @@ def cloud_rows(rows: list[CloudRow], origin: NDArray[np.float64], span: float) -
         table[i, 2:5], table[i, 5:8], table[i, 8:11] = row.centre - origin, row.size, row.velocity * span
         table[i, 11:] = row.extinction, math.pi * row.backscatter
     return table
+
+
+def cloud_balls(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Balls that hold all of `cloud_rows` in the whole frame: middle [m] and radius [m], shape (4, n and up to a multiple of 16)."""
+    balls = np.zeros((4, -(-len(rows) // _AT_ONCE) * _AT_ONCE))
+    wide = rows.astype(np.float64)
+    drift = wide[:, 8:11] / 2
+    size = np.where(wide[:, 0] == BOX, np.linalg.norm(wide[:, 5:8], axis=1), PUFF_REACH * wide[:, 5])
+    balls[:3, : len(rows)] = (wide[:, 2:5] + drift).T
+    balls[3, : len(rows)] = (size + np.linalg.norm(drift, axis=1)) * 1.001
+    return balls.astype(np.float32)

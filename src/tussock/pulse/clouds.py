@@ -1,8 +1,10 @@
 """Puffs and boxes of dust or fog in the way of pulses: what they take, and the peak of what they send back.
 
 A pulse meets clouds along its axis: they are wide beside a beam. Those that sixteen pulses may meet are found once, by a
-cone around their axes. On each axis the clouds that it goes through become parts (`tussock.signal.clouds`), whose sums
-are taken at sixteen paths at a time: at the hits that lie among them, and at the places where the peak is looked for.
+cone around their axes and balls around all that clouds are in during the frame. On each axis the clouds that it goes
+through become parts (`tussock.signal.clouds`): those of one cloud on sixteen axes, and then how much they dim a row of
+hits, are computed together. Where they may send something back before the first hit, the parts on one axis are
+packed, and their sums are taken at sixteen paths at a time, at the places where the peak is looked for.
 
 Left out: of several clouds on one axis the strongest peak is the one that is sent back.
 """
@@ -13,6 +15,7 @@ import math
 
 import numpy as np
 
+from tussock.air.clouds import PUFF_REACH
 from tussock.elementary import exponential
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
 from tussock.pulse.drops import new_drop_scratch
@@ -28,16 +31,15 @@ from tussock.signal.clouds import (
     PART_NUMBERS,
     PATHS,
     PUFF_END,
-    box_part,
-    depth_of,
+    depth_before,
+    depth_through,
     part_end,
     part_kind,
-    puff_part,
+    puff_behind,
     returned,
     sum_parts,
 )  # fmt: skip
 from tussock.trace.packets import LANES
-from tussock.trace.ray import Ray
 
 __all__ = ["meet_clouds", "new_air_scratch"]
 
@@ -48,7 +50,17 @@ _FINE = np.float32(0.75)  # [s] of the smallest puff between them
 _ROOT_TWO_PI = np.float32(math.sqrt(2 * math.pi))
 # Three points of Gauss and Hermite: right for what bends like a polynomial of the fifth degree within the pulse.
 _ABSCISSA, _MIDDLE, _SIDE = np.float32(math.sqrt(3.0)), np.float32(2 / 3), np.float32(1 / 6)
-_REACH = np.float32(4.0)  # [s] beside a puff's middle: 3e-4 of it
+_REACH = np.float32(PUFF_REACH)
+_ROUNDED_COSINE = np.float32(3e-7)
+_FAR = np.float32(1e30)  # [m²]
+_ROUNDED = np.float32(4e-6)  # of a square of a distance: some units in the last place of what it is the difference of
+# Numbers of parts on sixteen axes: what they are as in `tussock.signal.clouds`, one for all axes, then for each axis the others,
+# and how much of the cloud's middle is on it, 0 where it is not met.
+_A, _B, _ALPHA, _BETA, _BEHIND, _THIN = range(1, 7)
+_ACROSS_NUMBERS = 7
+# Numbers of every axis, see `_ends`.
+_BEGIN, _END, _PASSED, _DEEP, _NEAREST, _LEFT, _AT = range(7)
+_LANE_NUMBERS = 7
 
 
 @kernel
@@ -57,100 +69,156 @@ def new_air_scratch(clouds: int) -> AirScratch:
     most = max(clouds, _LEAST)
     return AirScratch(
         np.zeros((most, PART_NUMBERS), np.float32),
-        np.zeros(most, np.int32),
+        np.zeros((most, _ACROSS_NUMBERS * LANES), np.float32),
+        np.zeros(_LANE_NUMBERS * LANES, np.float32),
+        np.zeros(most + NODES, np.int32),
         np.zeros(NUMBERS, np.float32),
         new_drop_scratch(),
         new_summits(),
     )
 
 
-@inline_kernel
-def _axis(aim: Array, l: int) -> Ray:
-    """The axis of a pulse."""
-    return Ray(
-        aim[l], aim[LANES + l], aim[2 * LANES + l], aim[3 * LANES + l], aim[4 * LANES + l], aim[5 * LANES + l],
-        _ZERO, np.float32(np.inf), aim[12 * LANES + l],
-    )  # fmt: skip
-
-
 @loop_kernel
 def meet_clouds(scanning: Scanning, scratch: Scratch, lanes: int, used: int) -> None:
     """Dim the hits of sixteen pulses, in the first ``used`` rows, by the clouds before them, and add those' own."""
     air, receiving, hits = scanning.air, scanning.receiving, scratch.hits
-    parts, room = scratch.air.parts, scratch.air.room
-    near = _near_clouds(air.clouds, scratch.aim, lanes, scratch.air.near)
+    parts, across, ends = scratch.air.parts, scratch.air.across, scratch.air.ends
+    near = _near_clouds(air.cloud_balls, len(air.clouds), scratch.aim, lanes, scratch.air.near)
     if near == 0:
         return
+    met = _meet(air.clouds, scratch.air.near, near, scratch.aim, lanes, across)
+    if met == 0:
+        return
+    _ends(across, met, hits, used, ends)
+    _dim(across, met, hits, used, ends)
+    if not receiving.echoes:
+        return
     for l in range(lanes):
-        count = _parts_on(air.clouds, scratch.air.near, near, _axis(scratch.aim, l), parts)
-        if count == 0:
-            continue
-        _dim(parts, count, hits, l, used, room)
-        if receiving.echoes:
-            path, peak = _peak(air, parts, count, receiving.listening.sigma, hits.ranges[0, l], room)
+        begin, end = max(ends[_BEGIN * LANES + l], air.overlap_from), min(ends[_END * LANES + l], hits.ranges[0, l])
+        if end > begin:
+            count = _parts_on(across, met, l, parts)
+            path, peak = _peak(air, parts, count, receiving.listening.sigma, hits.ranges[0, l], scratch.air.room)
             if peak > _ZERO:
                 add_hit(hits, l, path, peak, air_code(part_kind(parts, count, path)))
 
 
 @loop_kernel
-def _near_clouds(clouds: Array, aim: Array, lanes: int, near: Array) -> int:
+def _near_clouds(balls: Array, clouds: int, aim: Array, lanes: int, near: Array) -> int:
     """The clouds that a cone around the axes of sixteen pulses may meet; how many."""
-    mx, my, mz = _ZERO, _ZERO, _ZERO
+    mx, my, mz, moved2 = _ZERO, _ZERO, _ZERO, _ZERO
+    x, y, z = aim[0], aim[LANES], aim[2 * LANES]
     for l in range(lanes):
         mx, my, mz = mx + aim[3 * LANES + l], my + aim[4 * LANES + l], mz + aim[5 * LANES + l]
+        ox, oy, oz = aim[l] - x, aim[LANES + l] - y, aim[2 * LANES + l] - z
+        moved2 = max(moved2, ox * ox + oy * oy + oz * oz)
     length = np.float32(math.sqrt(mx * mx + my * my + mz * mz))
     cosine = np.float32(-1.0)
     if length > np.float32(1e-3):
         mx, my, mz, cosine = mx / length, my / length, mz / length, _ONE
         for l in range(lanes):
             along = mx * aim[3 * LANES + l] + my * aim[4 * LANES + l] + mz * aim[5 * LANES + l]
-            cosine = min(cosine, along)
+            cosine = min(cosine, along - _ROUNDED_COSINE)
     narrow = cosine > np.float32(0.3)
     tangent = np.float32(math.sqrt(max(_ONE - cosine * cosine, _ZERO))) / max(cosine, np.float32(0.3))
-    x, y, z = aim[0], aim[LANES], aim[2 * LANES]
+    moved, wider = np.float32(math.sqrt(moved2)), _ONE + tangent
     found = 0
-    for c in range(len(clouds)):
-        row = clouds[c]
-        # What drifts during the frame, and where the sensor moves on, is covered by a little more room.
-        moved = abs(row[8]) + abs(row[9]) + abs(row[10]) + _TWO
-        size = np.float32(math.sqrt(row[5] * row[5] + row[6] * row[6] + row[7] * row[7]))
-        reach = (size if row[0] > _ZERO else _REACH * row[5]) + moved
-        ax, ay, az = row[2] - x, row[3] - y, row[4] - z
-        along = ax * mx + ay * my + az * mz
-        off = np.float32(math.sqrt(max(ax * ax + ay * ay + az * az - along * along, _ZERO)))
-        room = max(along, _ZERO) * tangent + reach * (_ONE + tangent)
-        if not narrow or (along > -reach and off <= room):
-            near[found] = c
-            found += 1
+    for first in range(0, clouds, NODES):
+        some = 0
+        for j in range(NODES):
+            c = np.uint64(first) + np.uint64(j)  # without a sign no index counts from the end
+            ax, ay, az = balls[0, c] - x, balls[1, c] - y, balls[2, c] - z
+            reach = balls[3, c] + moved
+            along = ax * mx + ay * my + az * mz
+            away2 = ax * ax + ay * ay + az * az
+            room = max(along, _ZERO) * tangent + reach * wider
+            met = (along > -reach * wider * wider) & (away2 - along * along <= room * room + _ROUNDED * away2)
+            near[np.uint64(found) + np.uint64(j)] = 1 if met | (not narrow) else 0
+            some += 1 if met | (not narrow) else 0
+        if some > 0:
+            begin = found
+            for j in range(min(NODES, clouds - first)):
+                # What is read lies at or behind what is written.
+                if near[begin + j] != 0:
+                    near[found] = first + j
+                    found += 1
     return found
 
 
 @loop_kernel
-def _parts_on(clouds: Array, near: Array, count: int, way: Ray, parts: Array) -> int:
-    """The clouds that an axis goes through, as parts; how many."""
+def _meet(clouds: Array, near: Array, count: int, aim: Array, lanes: int, across: Array) -> int:
+    """The parts of those clouds that any of sixteen axes goes through; how many clouds. Where an axis does not, they are nothing."""
     found = 0
     for i in range(count):
-        row = clouds[near[i]]
-        x, y, z = (
-            row[2] + way.time * row[8] - way.x,
-            row[3] + way.time * row[9] - way.y,
-            row[4] + way.time * row[10] - way.z,
-        )
+        row, part = clouds[near[i]], across[found]
         if row[0] > _ZERO:
-            enters, leaves = _ZERO, np.float32(np.inf)
-            enters, leaves = _within(x, row[5], way.dx, enters, leaves)
-            enters, leaves = _within(y, row[6], way.dy, enters, leaves)
-            enters, leaves = _within(z, row[7], way.dz, enters, leaves)
-            if enters < leaves:
-                box_part(parts[found], row[1], enters, leaves, row[11], row[12])
-                found += 1
-            continue
-        along = x * way.dx + y * way.dy + z * way.dz
+            found += 1 if _box_across(row, aim, lanes, part) > 0 else 0
+        else:
+            found += 1 if _puff_across(row, aim, lanes, part) > 0 else 0
+    return found
+
+
+@inline_kernel
+def _puff_across(row: Array, aim: Array, lanes: int, part: Array) -> int:
+    """The parts of a puff on sixteen axes; how many go through it."""
+    kind, cx, cy, cz, s, vx, vy, vz, alpha, beta = (
+        row[1], row[2], row[3], row[4], row[5], row[8], row[9], row[10], row[11], row[12]
+    )  # fmt: skip
+    some = 0
+    for l in range(LANES):
+        time = aim[12 * LANES + l]
+        x, y, z = cx + time * vx - aim[l], cy + time * vy - aim[LANES + l], cz + time * vz - aim[2 * LANES + l]
+        along = x * aim[3 * LANES + l] + y * aim[4 * LANES + l] + z * aim[5 * LANES + l]
         off2 = max(x * x + y * y + z * z - along * along, _ZERO)
-        s = row[5]
-        if off2 < _REACH * _REACH * s * s and along > -_REACH * s:
-            thin = exponential(-_HALF * off2 / (s * s))
-            puff_part(parts[found], row[1], along, s, row[11] * thin, row[12] * thin)
+        met = (off2 < _REACH * _REACH * s * s) & (along > -_REACH * s) & (l < lanes)
+        part[_A * LANES + l], part[_B * LANES + l] = along, s
+        part[_THIN * LANES + l] = off2 if met else _FAR
+        some += 1 if met else 0
+    if some == 0:
+        return 0
+    part[0] = -kind
+    for l in range(LANES):
+        off2 = part[_THIN * LANES + l]
+        thin = exponential(-_HALF * off2 / (s * s))
+        thin = thin if off2 < _FAR else _ZERO
+        part[_THIN * LANES + l], part[_ALPHA * LANES + l], part[_BETA * LANES + l] = thin, alpha * thin, beta * thin
+        part[_BEHIND * LANES + l] = puff_behind(part[_A * LANES + l], s)
+    return some
+
+
+@inline_kernel
+def _box_across(row: Array, aim: Array, lanes: int, part: Array) -> int:
+    """The parts of a box on sixteen axes; how many go through it."""
+    some = 0
+    part[0] = _ONE + row[1]
+    for l in range(LANES):
+        time = aim[12 * LANES + l]
+        enters, leaves = _ZERO, np.float32(np.inf)
+        for axis in range(3):
+            middle = row[2 + axis] + time * row[8 + axis] - aim[axis * LANES + l]
+            enters, leaves = _within(middle, row[5 + axis], aim[(3 + axis) * LANES + l], enters, leaves)
+        met = (enters < leaves) & (l < lanes)
+        here = _ONE if met else _ZERO
+        part[_A * LANES + l], part[_B * LANES + l] = (enters, leaves) if met else (_ZERO, _ZERO)
+        part[_ALPHA * LANES + l], part[_BETA * LANES + l] = row[11] * here, row[12] * here
+        part[_BEHIND * LANES + l], part[_THIN * LANES + l] = _ZERO, here
+        some += 1 if met else 0
+    return some
+
+
+@inline_kernel
+def _parts_on(across: Array, met: int, l: int, parts: Array) -> int:
+    """The clouds that one axis goes through, as parts; how many."""
+    found = 0
+    for i in range(met):
+        if across[i, _THIN * LANES + l] > _ZERO:
+            parts[found, 0], parts[found, 1], parts[found, 2] = (
+                across[i, 0],
+                across[i, _A * LANES + l],
+                across[i, _B * LANES + l],
+            )
+            parts[found, 3], parts[found, 4], parts[found, 5] = (
+                across[i, _ALPHA * LANES + l], across[i, _BETA * LANES + l], across[i, _BEHIND * LANES + l]
+            )  # fmt: skip
             found += 1
     return found
 
@@ -165,27 +233,58 @@ def _within(middle: Real, half: Real, slope: Real, enters: Real, leaves: Real) -
 
 
 @loop_kernel
-def _dim(parts: Array, count: int, hits: Hits, l: int, used: int, room: Array) -> None:
-    """Dim the hits of a pulse by what the clouds take on both ways."""
-    end, nearest = _ZERO, np.float32(np.inf)
-    for i in range(count):
-        end = max(end, part_end(parts[i], PUFF_END))
+def _ends(across: Array, met: int, hits: Hits, used: int, ends: Array) -> None:
+    """On each axis: where clouds begin and end to send back, where they have been passed, how deep they are, and the nearest hit."""
+    for l in range(LANES):
+        ends[_BEGIN * LANES + l], ends[_NEAREST * LANES + l] = np.float32(np.inf), np.float32(np.inf)
+        ends[_END * LANES + l], ends[_PASSED * LANES + l], ends[_DEEP * LANES + l] = _ZERO, _ZERO, _ZERO
+    for i in range(met):
+        box = across[i, 0] > _ZERO
+        before, behind, passed = (_ZERO, _ZERO, _ZERO) if box else (_TWO, _TWO, PUFF_END)
+        for l in range(LANES):
+            a, b, here = across[i, _A * LANES + l], across[i, _B * LANES + l], across[i, _THIN * LANES + l] > _ZERO
+            begin, end, past = a - before * b, (b if box else a + behind * b), (b if box else a + passed * b)
+            begin = begin if here else np.float32(np.inf)
+            end, past = (end if here else _ZERO), (past if here else _ZERO)
+            ends[_BEGIN * LANES + l] = min(ends[_BEGIN * LANES + l], begin)
+            ends[_END * LANES + l] = max(ends[_END * LANES + l], end)
+            ends[_PASSED * LANES + l] = max(ends[_PASSED * LANES + l], past)
+            ends[_DEEP * LANES + l] += depth_through(
+                box, a, b, across[i, _ALPHA * LANES + l], across[i, _BEHIND * LANES + l]
+            )
     for k in range(used):
-        if hits.energies[k, l] > _ZERO:
-            nearest = min(nearest, hits.ranges[k, l])
-    if nearest >= end:  # mostly: all of it is behind all clouds, or there is nothing
-        if nearest < np.float32(np.inf):
-            passes = exponential(-_TWO * depth_of(parts, count))
-            for k in range(used):
-                hits.energies[k, l] *= passes
+        for l in range(LANES):
+            path = hits.ranges[k, l] if hits.energies[k, l] > _ZERO else np.float32(np.inf)
+            ends[_NEAREST * LANES + l] = min(ends[_NEAREST * LANES + l], path)
+
+
+@loop_kernel
+def _dim(across: Array, met: int, hits: Hits, used: int, ends: Array) -> None:
+    """Dim the hits of pulses by what the clouds take on both ways."""
+    among = 0
+    for l in range(LANES):
+        ends[_LEFT * LANES + l] = exponential(-_TWO * ends[_DEEP * LANES + l])
+        among += 1 if ends[_NEAREST * LANES + l] < ends[_PASSED * LANES + l] else 0
+    if among == 0:  # mostly: all of it is behind all clouds, or there is nothing
+        for k in range(used):
+            for l in range(LANES):
+                hits.energies[k, l] *= ends[_LEFT * LANES + l]
         return
-    for first in range(0, used, NODES):
-        for j in range(NODES):
-            k = min(first + j, used - 1)
-            room[AT + j] = hits.ranges[k, l] if hits.energies[k, l] > _ZERO else _ZERO
-        sum_parts(parts, count, room)
-        for k in range(first, min(first + NODES, used)):
-            hits.energies[k, l] *= exponential(-_TWO * room[DEPTH + k - first])
+    for k in range(used):
+        for l in range(LANES):
+            ends[_DEEP * LANES + l] = _ZERO
+            ends[_AT * LANES + l] = hits.ranges[k, l] if hits.energies[k, l] > _ZERO else _ZERO
+        for i in range(met):
+            box = across[i, 0] > _ZERO
+            for l in range(LANES):
+                ends[_DEEP * LANES + l] += depth_before(
+                    box, across[i, _A * LANES + l], across[i, _B * LANES + l], across[i, _ALPHA * LANES + l], across[i, _BEHIND * LANES + l],
+                    ends[_AT * LANES + l],
+                )  # fmt: skip
+        for l in range(LANES):
+            past = ends[_NEAREST * LANES + l] >= ends[_PASSED * LANES + l]
+            left = exponential(-_TWO * ends[_DEEP * LANES + l])
+            hits.energies[k, l] *= ends[_LEFT * LANES + l] if past else left
 
 
 @loop_kernel

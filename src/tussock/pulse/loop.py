@@ -37,9 +37,9 @@ from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import add_drops, record_lanes
 from tussock.pulse.reflect import clear_added, rows_in_use, scatter_lanes
 from tussock.pulse.sub_rays import lot_of, packets_of, part_of
-from tussock.pulse.tables import Lot, Scanning, Scratch, Slots, new_chosen, new_ended, new_heard, new_hits
+from tussock.pulse.tables import Lot, Scanning, Scratch, Slots, new_chosen, new_heard, new_hits
 from tussock.pulse.vegetation import ERROR_ROWS, respond_lanes
-from tussock.pulse.volumes import end_beams, stop_lanes
+from tussock.pulse.volumes import end_beams, new_ended, stop_lanes
 from tussock.pulse.weather import air_hits, has_weather, weather_lanes
 from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
@@ -97,6 +97,7 @@ def new_scratch(scanning: Scanning, returns: int) -> Scratch:
         hits,
         new_chosen(len(hits.ranges)),
         new_heard(len(hits.ranges)),
+        np.zeros(LANES, np.float32),
         np.zeros(LANES, np.float32),
         np.zeros(LANES, np.float32),
         new_waiting(),

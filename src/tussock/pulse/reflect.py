@@ -73,7 +73,7 @@ def _find_energies(scanning: Scanning, scratch: Scratch, used: int) -> None:
     """What comes back of each ray of a traced packet."""
     around, receiving, packet = scanning.around, scanning.receiving, scratch.packet
     tables, weights, energies, inner = around.tables, scratch.weights, scratch.energies, receiving.media.inner
-    if tables.shines or len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0):
+    if len(around.volumes.model) > 0 or receiving.limit.far > np.float32(0.0):
         for l in range(used):
             ray, hit = ray_at(packet, l), hit_at(packet, l)
             energies[l] = weights[l] * returned_energy(around, receiving, ray, hit, hit.distance * inner)
@@ -82,6 +82,9 @@ def _find_energies(scanning: Scanning, scratch: Scratch, used: int) -> None:
     for l in range(LANES):
         material = packet.materials[l]
         energies[l] = np.float32(0.0) if material < 0 else tables.optics[material, DIFFUSE]
+    if tables.shines:
+        _let_shine(scanning, scratch, used)
+        return
     for l in range(LANES):
         ray, hit = ray_at(packet, l), hit_at(packet, l)
         cosine = cos_incidence(ray.dx, ray.dy, ray.dz, hit.nx, hit.ny, hit.nz)
@@ -90,6 +93,42 @@ def _find_energies(scanning: Scanning, scratch: Scratch, used: int) -> None:
         for l in range(LANES):
             path = hit_at(packet, l).distance * inner
             energies[l] = after_loss(energies[l], path, receiving.loss_reference, receiving.extinction)
+
+
+@inline_kernel
+def _let_shine(scanning: Scanning, scratch: Scratch, used: int) -> None:
+    """What comes back where surfaces shine or are wet, from how bright each is by itself.
+
+    Films are taken off all rays at once, as all of the ground has one in rain; rays that meet a lobe or a reflector, by far
+    the fewest, are done again by themselves.
+    """
+    around, receiving, packet = scanning.around, scanning.receiving, scratch.packet
+    optics, weights, energies, films = around.tables.optics, scratch.weights, scratch.energies, scratch.films
+    inner, others = receiving.media.inner, 0
+    for l in range(LANES):
+        material = packet.materials[l]
+        films[l] = np.float32(0.0) if material < 0 else optics[material, FILM]
+    for l in range(LANES):
+        material = packet.materials[l]
+        shine = np.float32(0.0) if material < 0 else optics[material, SPECULAR] + optics[material, RETRO]
+        others += 1 if shine > np.float32(0.0) else 0
+    for l in range(LANES):
+        ray, hit = ray_at(packet, l), hit_at(packet, l)
+        cosine = cos_incidence(ray.dx, ray.dy, ray.dz, hit.nx, hit.ny, hit.nz)
+        energies[l] = lambert(energies[l], cosine) * film_passes(films[l], cosine)
+    if receiving.loss_reference > np.float32(0.0) or receiving.extinction > np.float32(0.0):
+        for l in range(LANES):
+            path = hit_at(packet, l).distance * inner
+            energies[l] = after_loss(energies[l], path, receiving.loss_reference, receiving.extinction)
+    for l in range(LANES):
+        energies[l] *= weights[l]
+    if others == 0:
+        return
+    for l in range(used):
+        material = packet.materials[l]
+        if material >= 0 and optics[material, SPECULAR] + optics[material, RETRO] > np.float32(0.0):
+            ray, hit = ray_at(packet, l), hit_at(packet, l)
+            energies[l] = weights[l] * returned_energy(around, receiving, ray, hit, hit.distance * inner)
 
 
 @inline_kernel

@@ -23,7 +23,7 @@ from tussock.trace.surroundings import Surroundings
 
 __all__ = [
     "AirScratch", "Chosen", "DropScratch", "Ended", "Firing", "Heard", "Hits", "Listening", "Lot", "Part", "PoseTable", "Probed", "Receiving", "Recording", "Scanning", "Scratch", "Slots", "Summits",
-    "Waiting", "new_chosen", "new_ended", "new_heard", "new_hits",
+    "Waiting", "new_chosen", "new_heard", "new_hits",
 ]  # fmt: skip
 
 
@@ -339,10 +339,14 @@ class Summits(NamedTuple):
 
 
 class AirScratch(NamedTuple):
-    """Room for the drops of sixteen pulses, and for the clouds of one; see `tussock.pulse.clouds`."""
+    """Room for the drops and clouds of sixteen pulses; see `tussock.pulse.clouds`."""
 
     parts: NDArray[np.float32]
     """those on its axis"""
+    across: NDArray[np.float32]
+    """those on the axes of sixteen pulses, cloud by cloud"""
+    ends: NDArray[np.float32]
+    """numbers of every axis"""
     near: NDArray[np.int32]
     """those that may be"""
     room: NDArray[np.float32]
@@ -394,6 +398,8 @@ class Scratch(NamedTuple):
     """what each ray of a packet carries of its pulse"""
     energies: NDArray[np.float32]
     """what comes back of it"""
+    films: NDArray[np.float32]
+    """share of the surface that it met which is under a film of water"""
     waiting: Waiting
     walk: VolumeWalk
     ended: Ended
@@ -444,15 +450,6 @@ def new_hits(rays: int, extra: int) -> Hits:
         np.zeros((3, rows, LANES), np.uint32),
         np.full(LANES, rays),
     )
-
-
-@kernel
-def new_ended() -> Ended:
-    """Room for where the beam of every lane ends in volumes."""
-    return Ended(
-        np.zeros(LANES, np.int64), np.zeros((2, LANES), np.float32), np.zeros((2, LANES), np.int64),
-        np.zeros((2, LANES), np.int64),
-    )  # fmt: skip
 
 
 @kernel

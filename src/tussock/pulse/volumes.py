@@ -14,22 +14,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel, kernel, loop_kernel
 from tussock.pulse.aim import axes_at, stencil_ray
 from tussock.pulse.reflect import add_hit, returned_energy
 from tussock.pulse.sub_rays import lanes_of, number_of, pulse_number, pulse_of
 from tussock.pulse.tables import Ended, Lot, Part, Scanning, Scratch
 from tussock.return_modes import ModeNumber
 from tussock.trace.hit_tables import material_of
-from tussock.trace.packets import hit_at, ray_at, set_hit
+from tussock.trace.packets import LANES, hit_at, ray_at, set_hit
 from tussock.trace.placed_volumes import end_again, end_in_copies
 from tussock.trace.ray import Hit, Ray
 
-__all__ = ["end_beams", "stop_lanes"]
+__all__ = ["end_beams", "new_ended", "stop_lanes"]
 
 _LEFT = np.float32(0.5)
 _LAST, _SECOND = int(ModeNumber.LAST), int(ModeNumber.SECOND)
 _NONE, _ONE, _TWO = 0, 1, 2  # returns of a beam from volumes
+
+
+@kernel
+def new_ended() -> Ended:
+    """Room for where the beam of every lane ends in volumes."""
+    return Ended(
+        np.zeros(LANES, np.int64), np.zeros((2, LANES), np.float32), np.zeros((2, LANES), np.int64),
+        np.zeros((2, LANES), np.int64),
+    )  # fmt: skip
 
 
 @loop_kernel

@@ -78,6 +78,8 @@ class Air(NamedTuple):
     """[m]"""
     clouds: NDArray[np.float32]
     """see `tussock.air.clouds.cloud_rows`, shape (n, 13)"""
+    cloud_balls: NDArray[np.float32]
+    """see `tussock.air.clouds.cloud_balls`, shape (4, n and some more)"""
     extinction: np.float32
     """α of all that is everywhere [1/m]"""
     overlap_from: np.float32
@@ -94,7 +96,7 @@ class Air(NamedTuple):
 CLEAR = Air(
     np.zeros((0, 2), np.float32), 0, _ZERO, _ZERO, _ZERO, np.zeros((0, 2), np.float32), _ONE, _ZERO,
     np.zeros((0, 1), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), _ONE,
-    np.zeros((0, 13), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO, np.ones(4, np.float32),
+    np.zeros((0, 13), np.float32), np.zeros((4, 0), np.float32), _ZERO, _ZERO, _ONE, _ZERO, _TWO, np.ones(4, np.float32),
 )  # fmt: skip
 """nothing in it"""
 

@@ -19,8 +19,8 @@ from tussock.kernels import Array, Real, Whole, inline_kernel, loop_kernel
 from tussock.signal.air import Air, error_function, error_series
 
 __all__ = [
-    "AT", "DEPTH", "NODES", "NUMBERS", "PART_NUMBERS", "PATHS", "PUFF_END", "SCATTERED", "box_part", "depth_of",
-    "part_end", "part_kind", "puff_part", "returned", "sum_parts",
+    "AT", "DEPTH", "NODES", "NUMBERS", "PART_NUMBERS", "PATHS", "PUFF_END", "SCATTERED", "box_part", "depth_before", "depth_of",
+    "depth_through", "part_end", "part_kind", "puff_behind", "puff_part", "returned", "sum_parts",
 ]  # fmt: skip
 
 NODES = 16
@@ -46,7 +46,13 @@ def box_part(part: Array, kind: Real, enters: Real, leaves: Real, alpha: Real, b
 def puff_part(part: Array, kind: Real, middle: Real, s: Real, alpha: Real, beta: Real) -> None:
     """Write a puff into a row; ``alpha`` and ``beta`` are those of its densest place on the axis."""
     part[0], part[1], part[2], part[3], part[4] = -kind, middle, s, alpha, beta
-    part[5] = error_function(middle * _ROOT_HALF / s)
+    part[5] = puff_behind(middle, s)
+
+
+@inline_kernel
+def puff_behind(middle: Real, s: Real) -> Real:
+    """The erf of what of a puff is before its middle."""
+    return error_function(middle * _ROOT_HALF / s)
 
 
 @inline_kernel
@@ -55,15 +61,36 @@ def part_end(part: Array, puff_end: Real) -> Real:
     return part[2] if part[0] > _ZERO else part[1] + puff_end * part[2]
 
 
+@inline_kernel
+def depth_through(box: bool, begin: Real, size: Real, alpha: Real, behind: Real) -> Real:
+    """Optical depth of a part, from the sensor on, by its numbers."""
+    return alpha * (size - begin) if box else alpha * size * _ROOT_HALF_PI * (_ONE + behind)
+
+
+@inline_kernel
+def depth_before(box: bool, begin: Real, size: Real, alpha: Real, behind: Real, at: Real) -> Real:
+    """Optical depth of a part up to a path, by its numbers."""
+    if box:
+        return alpha * max(min(at, size) - begin, _ZERO)
+    return alpha * size * _ROOT_HALF_PI * _puff_at(at, begin, _ROOT_HALF / size, behind)[1]
+
+
+@inline_kernel
+def _puff_at(at: Real, middle: Real, per: Real, behind: Real) -> tuple[Real, Real]:
+    """A puff's profile at a path, and how much of it is before that."""
+    x = (at - middle) * per
+    profile = exponential(-x * x)
+    passed = _ONE - error_series(abs(x)) * profile
+    passed = behind + (passed if x >= _ZERO else -passed)
+    return profile, max(passed, _ZERO)
+
+
 @loop_kernel
 def depth_of(parts: Array, count: int) -> Real:
     """Optical depth of all of the parts, from the sensor on."""
     depth = _ZERO
     for i in range(count):
-        if parts[i, 0] > _ZERO:
-            depth += parts[i, 3] * (parts[i, 2] - parts[i, 1])
-        else:
-            depth += parts[i, 3] * parts[i, 2] * _ROOT_HALF_PI * (_ONE + parts[i, 5])
+        depth += depth_through(parts[i, 0] > _ZERO, parts[i, 1], parts[i, 2], parts[i, 3], parts[i, 5])
     return depth
 
 
@@ -84,12 +111,9 @@ def sum_parts(parts: Array, count: int, room: Array) -> None:
             middle, per, behind = parts[i, 1], _ROOT_HALF / parts[i, 2], parts[i, 5]
             thick = alpha * parts[i, 2] * _ROOT_HALF_PI
             for j in range(NODES):
-                x = (room[AT + j] - middle) * per
-                profile = exponential(-x * x)
-                passed = _ONE - error_series(abs(x)) * profile
-                passed = behind + (passed if x >= _ZERO else -passed)
+                profile, passed = _puff_at(room[AT + j], middle, per, behind)
                 room[SCATTERED + j] += beta * profile
-                room[DEPTH + j] += thick * max(passed, _ZERO)
+                room[DEPTH + j] += thick * passed
 
 
 @loop_kernel
@@ -108,14 +132,23 @@ def returned(air: Air, far: Real, room: Array) -> None:
 @loop_kernel
 def part_kind(parts: Array, count: int, path: Real) -> Whole:
     """The kind of what sends back the most at a path."""
+    others = 0
+    for i in range(1, count):
+        others += 1 if _kind_of(parts[i, 0]) != _kind_of(parts[0, 0]) else 0
+    if others == 0:  # mostly: there is dust, or there is fog
+        return np.uint32(_kind_of(parts[0, 0]))
     strongest, kind = np.float32(-1.0), np.uint32(0)
     for i in range(count):
         if parts[i, 0] > _ZERO:
             here = parts[i, 4] if parts[i, 1] <= path <= parts[i, 2] else _ZERO
-            its = np.uint32(parts[i, 0] - _ONE)
         else:
             z = (path - parts[i, 1]) / parts[i, 2]
-            here, its = parts[i, 4] * exponential(-_HALF * z * z), np.uint32(-parts[i, 0])
+            here = parts[i, 4] * exponential(-_HALF * z * z)
         if here > strongest:
-            strongest, kind = here, its
+            strongest, kind = here, np.uint32(_kind_of(parts[i, 0]))
     return kind
+
+
+@inline_kernel
+def _kind_of(number: Real) -> Real:
+    return number - _ONE if number > _ZERO else -number

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from test_near_clouds import LANES, met
 
+from clouds_on_axes import near_clouds, parts_on
 from tussock.kernels import kernel
 from tussock.pulse.aim import (
     POSE_ROWS,
@@ -20,7 +21,7 @@ from tussock.pulse.aim import (
     stand,
     wandered,
 )
-from tussock.pulse.clouds import _dim, _near_clouds, _parts_on, _peak, new_air_scratch
+from tussock.pulse.clouds import _dim, _ends, _peak, new_air_scratch
 from tussock.pulse.tables import Firing, Hits, Lot, Part, PoseTable, Spot
 from tussock.pulse.weather import _meet_continuum
 from tussock.randomness import chance_of
@@ -239,21 +240,19 @@ def test_the_parts_of_clouds_on_an_axis() -> None:
         cloud(4, True, (-9, 0, 0), (2, 9, 9)), cloud(5, True, (20, 3, 0), (1, 1, 1), (0, -5, 0)), cloud(6, False, (30, 0.3, 0.4), (0.5, 0, 0)),
         cloud(7, False, (30, 0, 2.1), (0.5, 0, 0)), cloud(8, False, (-1.9, 0, 0), (0.5, 0, 0)), cloud(9, False, (-2.1, 0, 0), (0.5, 0, 0)),
     ], f)  # fmt: skip
-    parts = np.zeros((9, PART_NUMBERS), f)
-    way = Ray(*(f(x) for x in (0, 0, 0, 1, 0, 0, 0, np.inf, 0.5)))
-    count = _parts_on(rows, np.arange(9, dtype=np.int32), 9, way, parts)
-    boxes = [(int(part[0]) - 1, *part[1:3]) for part in parts[:count] if part[0] > 0]
+    parts = parts_on(rows, Ray(*(f(x) for x in (0, 0, 0, 1, 0, 0, 0, np.inf, 0.5))))
+    boxes = [(int(part[0]) - 1, *part[1:3]) for part in parts if part[0] > 0]
     assert boxes == [(1, 8.0, 12.0), (3, 0.0, 4.0), (5, 19.0, 21.0)]
-    puffs = [part for part in parts[:count] if part[0] <= 0]
+    puffs = [part for part in parts if part[0] <= 0]
     assert [(-int(part[0]), round(float(part[1]), 4), float(part[2])) for part in puffs] == [
         (6, 30.0, 0.5),
         (8, -1.9, 0.5),
     ]
     assert puffs[0][3:5] == pytest.approx(np.array([0.2, 0.03]) * np.exp(-0.5), rel=1e-4)
     oblique = Ray(*(f(x) for x in (8, -2, 0, 0, 1, 0, 0, np.inf, 0)))  # along a wall of the first box
-    assert _parts_on(rows[:1], np.zeros(1, np.int32), 1, oblique, parts) == 1 and parts[0, 1:3].tolist() == [1.5, 3.5]
+    assert parts_on(rows[:1], oblique)[:, 1:3].tolist() == [[1.5, 3.5]]
     beside = Ray(*(f(x) for x in (7.99, -2, 0, 0, 1, 0, 0, np.inf, 0)))
-    assert _parts_on(rows[:1], np.zeros(1, np.int32), 1, beside, parts) == 0
+    assert len(parts_on(rows[:1], beside)) == 0
 
 
 def dust() -> tuple[np.ndarray, int]:
@@ -274,18 +273,23 @@ def depth(paths: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("ranges", [[20.0, 30.0], [2.0, 4.0, 8.7, 30.0], [*np.linspace(2.5, 12, 19)]])
 def test_hits_are_dimmed_on_both_ways(ranges: list[float]) -> None:
-    """exp(−2τ) of what lies before each; more hits than sixteen, too, and rows without energy stay so."""
+    """exp(−2τ) of what lies before each; more hits than sixteen, too, and rows without energy stay so; nor where nothing is met."""
     parts, count = dust()
     n = len(ranges)
-    room = new_air_scratch(2).room
+    room = new_air_scratch(2)
+    for part, across in zip(parts, room.across.reshape(2, -1, LANES), strict=True):
+        across[0, 0], across[1:6, 3], across[6, 3] = part[0], part[1:], 1.0
     far = np.full((n + 1, LANES), np.inf, f)
     energies = np.zeros((n + 1, LANES), f)
     far[:n, 3], energies[:n, 3] = ranges, 0.5
-    _dim(parts, count, Hits(far, energies, np.zeros((3, n + 1, LANES), np.uint32), np.full(LANES, n)), 3, n + 1, room)
+    far[0, 7], energies[0, 7] = 10.0, 0.3
+    hits = Hits(far, energies, np.zeros((3, n + 1, LANES), np.uint32), np.full(LANES, n))
+    _ends(room.across, count, hits, n + 1, room.ends)
+    _dim(room.across, count, hits, n + 1, room.ends)
     assert (
         energies[:n, 3] == pytest.approx(0.5 * np.exp(-2 * depth(np.array(ranges))), rel=1e-4) and energies[n, 3] == 0
     )
-    assert not energies[:, [0, 1, 2, 4]].any()
+    assert not energies[:, [0, 1, 2, 4]].any() and energies[0, 7] == f(0.3)
 
 
 @pytest.mark.parametrize(("far", "most"), [(30.0, 9.0), (8.6, 8.6), (5.0, 0.0)])
@@ -355,8 +359,7 @@ def test_puffs_on_every_axis_of_a_fan_are_kept(way: tuple[float, float, float], 
     aim[3:6] = (ways / np.linalg.norm(ways, axis=1, keepdims=True)).T
     rows = np.zeros((LANES, 13), f)
     rows[:, 2:5], rows[:, 5], rows[:, 11:] = 600 * aim[3:6].T, 0.5, 0.1
-    near = np.zeros(LANES, np.int32)
-    kept = set(near[: _near_clouds(rows, aim.ravel(), LANES, near)].tolist())
+    kept = set(near_clouds(rows, aim.ravel()))
     assert met(rows, aim) == kept == set(range(LANES))
     rows[:, 2:5] *= -1
-    assert spread == 0.5 or _near_clouds(rows, aim.ravel(), LANES, near) == 0
+    assert spread == 0.5 or not near_clouds(rows, aim.ravel())

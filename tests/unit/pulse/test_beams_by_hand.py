@@ -13,7 +13,8 @@ from tussock.pulse.adaptive import finish_lanes, off_plane
 from tussock.pulse.immersed import media_around, media_differ
 from tussock.pulse.sub_rays import apart_in_groups
 from tussock.pulse.sunlight import SKY, sun_at
-from tussock.pulse.tables import Ended, Hits, Lot, Part, new_ended
+from tussock.pulse.tables import Ended, Hits, Lot, Part
+from tussock.pulse.volumes import new_ended
 from tussock.randomness import chance_of
 from tussock.rebound import in_python
 from tussock.signal.media import AIR, Media

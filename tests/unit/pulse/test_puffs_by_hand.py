@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clouds_on_axes import near_clouds
+from clouds_on_axes import parts_on as all_parts_on
+from tussock.air.clouds import cloud_balls
 from tussock.pulse import clouds
 from tussock.pulse.clouds import meet_clouds, new_air_scratch
 from tussock.pulse.tables import Hits
@@ -37,30 +40,35 @@ def cloud(place: tuple[float, float, float], size: tuple[float, float, float], d
 
 
 def near(row: np.ndarray, aim: np.ndarray, lanes: int = LANES) -> bool:
-    return bool(in_python(clouds._near_clouds)(row, aim, lanes, np.zeros(1, np.int32)))
+    return bool(near_clouds(row, aim, lanes, in_python))
 
 
-@pytest.mark.parametrize(("drift", "more"), [((0, 0, 0), 0.0), ((1, -2, 3), 6.0), ((-0.5, 0, 0), 0.5)])
+@pytest.mark.parametrize("drift", [(0.0, 0.0, 0.0), (1.0, -2.0, 2.0), (-0.5, 0.0, 0.0)])
 @pytest.mark.parametrize("box", [False, True])
+@pytest.mark.parametrize("moves", [0.0, 1.5])
 def test_room_for_what_drifts_and_for_a_sensor_that_moves(
-    box: bool, drift: tuple[float, float, float], more: float
+    box: bool, drift: tuple[float, float, float], moves: float
 ) -> None:
-    """A puff reaches 4 s beside its middle, a box half its diagonal; 2 m and what it drifts along each axis more."""
+    """A puff reaches 4 s beside its middle, a box half its diagonal; half its way in the frame more, about the middle of that;
+    and the way of the sensor from the first pulse to the last."""
     size = (3.0, 4.0, 12.0) if box else (0.5, 0.0, 0.0)
-    reach = (13.0 if box else 2.0) + 2.0 + more
-    for off in (0.99, 1.01):
+    reach = (13.0 if box else 2.0) + np.linalg.norm(drift) / 2 + moves
+    aim = axes()
+    aim[LANES : 2 * LANES] += np.linspace(0, moves, LANES, dtype=f)
+    for off in (0.99, 1.04):
         for place in ((30.0, off * reach, 0.0), (30.0, 0.0, -off * reach), (-off * reach, 0.0, 0.0)):
-            assert near(cloud(place, size, drift, box), axes()) == (off < 1), (place, off)
+            begin = tuple(np.array(place) - np.array(drift) / 2)
+            assert near(cloud(begin, size, drift, box), aim) == (off < 1), (place, off)
 
 
 @pytest.mark.parametrize("spread", [0.1, 0.4, 0.9])
 def test_the_cone_is_as_wide_as_its_outermost_axis(spread: float) -> None:
-    """Beside it there is room for the tangent of its angle times the way, and (1 + tangent) times the reach: 4 m of a small puff."""
+    """Beside it there is room for the tangent of its angle times the way, and (1 + tangent) times the reach: 0.4 m of a small puff."""
     tangent = np.tan(spread)
-    room = 40 * tangent + (2.0 + 0.4) * (1 + tangent)
+    room = 40 * tangent + 0.4 * (1 + tangent)
     for off in (0.99, 1.01):
         assert near(cloud((40.0, 0.0, off * room), (0.1, 0, 0)), axes(spread=spread)) == (off < 1)
-    assert near(cloud((0.0, 0.0, 0.98 * 2.4 * (1 + tangent)), (0.1, 0, 0)), axes(spread=spread))
+    assert near(cloud((0.0, 0.0, 0.98 * 0.4 * (1 + tangent)), (0.1, 0, 0)), axes(spread=spread))
 
 
 def test_axes_all_around_keep_all_clouds() -> None:
@@ -77,9 +85,8 @@ def test_axes_all_around_keep_all_clouds() -> None:
 
 
 def parts_on(row: np.ndarray, way: tuple[float, ...], time: float = 0.0) -> np.ndarray | None:
-    parts = np.zeros((1, PART_NUMBERS), f)
-    ray = Ray(*map(f, (1, 2, 3, *way, 0, np.inf, time)))
-    return parts[0] if in_python(clouds._parts_on)(row, np.zeros(1, np.int32), 1, ray, parts) else None
+    parts = all_parts_on(row, Ray(*map(f, (1, 2, 3, *way, 0, np.inf, time))), in_python)
+    return parts[0] if len(parts) else None
 
 
 @pytest.mark.parametrize("axis", range(3))
@@ -161,9 +168,8 @@ def test_a_cloud_dims_what_is_behind_it_and_is_one_more_hit(echoes: bool) -> Non
         np.full((3, LANES), 20, f), np.full((3, LANES), 0.5, f), np.zeros((3, 3, LANES), np.uint32), np.full(LANES, 2)
     )
     hits.energies[2] = 0
-    air = weather_of(
-        clouds=np.concatenate([cloud((10.0, 0, 0), (2, 3, 3), box=True), cloud((-50.0, 0, 0), (2, 3, 3), box=True)])
-    )
+    rows = np.concatenate([cloud((10.0, 0, 0), (2, 3, 3), box=True), cloud((-50.0, 0, 0), (2, 3, 3), box=True)])
+    air = weather_of(clouds=rows, cloud_balls=cloud_balls(rows))
     receiving = SimpleNamespace(echoes=echoes, listening=SimpleNamespace(sigma=f(0.1)))
     scanning: Any = SimpleNamespace(air=air, receiving=receiving)
     scratch: Any = SimpleNamespace(hits=hits, aim=axes(), air=new_air_scratch(2))
