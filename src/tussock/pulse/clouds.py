@@ -18,9 +18,9 @@ import numpy as np
 from tussock.air.clouds import PUFF_REACH
 from tussock.elementary import exponential
 from tussock.kernels import Array, Real, inline_kernel, kernel, loop_kernel
-from tussock.pulse.drops import new_drop_scratch
+from tussock.pulse.drops.hear import new_summits
+from tussock.pulse.drops.meet import new_drop_scratch
 from tussock.pulse.from_air import add_hit, air_code
-from tussock.pulse.heard_drops import new_summits
 from tussock.pulse.tables import AirScratch, Hits, Scanning, Scratch
 from tussock.signal.air import Air
 from tussock.signal.clouds import (

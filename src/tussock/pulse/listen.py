@@ -4,7 +4,7 @@ Sixteen pulses at a time:
 
     gather    their hits summed up; a pulse that met one thing has its one echo by that
     find      the peaks of the waveform of the others
-    drops     what is heard of drops among them (`tussock.pulse.heard_drops`)
+    drops     what is heard of drops among them (`tussock.pulse.drops.hear`)
     lift      the peaks of clouds by what the rest of the air sends back at the same time
     add       the peak of what the air sends back, where nothing else has a part in it
     invent    echoes of nothing: false alarms, and the light of other sensors
@@ -21,8 +21,8 @@ import numpy as np
 from tussock.air.kinds import Kind
 from tussock.elementary import logarithm
 from tussock.kernels import Real, Whole, inline_kernel, loop_kernel
+from tussock.pulse.drops.hear import hear_drops
 from tussock.pulse.from_air import air_code, drop_draw, kind_of_row
-from tussock.pulse.heard_drops import hear_drops
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import Heard, Hits, Lot, Receiving, Scanning, Scratch, Slots
 from tussock.randomness import Chance, Purpose, normal_pair, random_words, uniform

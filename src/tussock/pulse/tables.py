@@ -265,7 +265,7 @@ class Waiting(NamedTuple):
 
 
 class DropScratch(NamedTuple):
-    """The drops that sixteen pulses meet, one after the other, each pulse's in order; see `tussock.pulse.drops`."""
+    """The drops that sixteen pulses meet, one after the other, each pulse's in order; see `tussock.pulse.drops.meet`."""
 
     counts: NDArray[np.int64]
     """of every pulse, shape (lanes,)"""
@@ -307,7 +307,7 @@ class DropScratch(NamedTuple):
 
 
 class Summits(NamedTuple):
-    """Drops of sixteen pulses among their echoes, in the order of pulse and path; see `tussock.pulse.heard_drops`."""
+    """Drops of sixteen pulses among their echoes, in the order of pulse and path; see `tussock.pulse.drops.hear`."""
 
     paths: NDArray[np.float32]
     energies: NDArray[np.float32]

@@ -1,12 +1,12 @@
 """What the air adds to the hits of sixteen pulses, and what it takes from them; see `tussock.signal.air`.
 
     clouds   dim what is behind them; the peak of what they send back is one more hit
-    drops    single ones; what is behind one is dimmer by its shadow. The receiver hears them apart (`tussock.pulse.heard_drops`)
+    drops    single ones; what is behind one is dimmer by its shadow. The receiver hears them apart (`tussock.pulse.drops.hear`)
     soft     the peak of the continuum, where nothing is near enough to have a part in it: known beforehand, it is
              handed to the receiver as an echo; else the continuum in pieces, each a hit, cut off where the beam ends, and
              drops are hits among them
 
-Clouds are in `tussock.pulse.clouds`, drops in `tussock.pulse.drops`. Left out: what a ray meets behind a mirror is dimmed as if its way had been straight.
+Clouds are in `tussock.pulse.clouds`, drops in `tussock.pulse.drops.meet`. Left out: what a ray meets behind a mirror is dimmed as if its way had been straight.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.clouds import meet_clouds
-from tussock.pulse.drops import drops_as_hits, meet_drops
+from tussock.pulse.drops.meet import drops_as_hits, meet_drops
 from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.tables import Firing, Hits, Lot, Scanning, Scratch
 from tussock.signal.air import MOST_DROPS, Air, relief_at

@@ -1,7 +1,7 @@
 """What a receiver of echoes makes of the drops that sixteen pulses meet.
 
     gather    the drops of each pulse and the echoes of what stands behind them, by their paths, all pulses in one list
-    climb     to the peaks of the waveform (`tussock.signal.summits`)
+    climb     to the peaks of the waveform (`tussock.pulse.drops.summits`)
     part      those that climbed to one peak are one echo, and of two nearer than the receiver tells apart the stronger stays
     lift      drops by what all other drops send back at the same time
     see       which of them pass the threshold, by the draw of chance that they are measured with later
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
+from tussock.pulse.drops.summits import BESIDE, FAR, HEIGHT, ROOM, SAME, TOP, Listed, climb
 from tussock.pulse.from_air import drop_draw, drop_row
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import DropScratch, Heard, Lot, Scanning, Summits
@@ -24,7 +25,6 @@ from tussock.return_modes import ModeNumber
 from tussock.signal.air import MOST_DROPS, haze_drawn, haze_of
 from tussock.signal.echoes import ECHOES
 from tussock.signal.signal_to_noise import is_seen, signal_to_noise
-from tussock.signal.summits import BESIDE, FAR, HEIGHT, ROOM, SAME, TOP, Listed, climb
 from tussock.trace.packets import LANES
 
 __all__ = ["hear_drops", "new_summits"]

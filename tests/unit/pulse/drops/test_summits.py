@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.signal.summits import BESIDE, FAR, HEIGHT, ROOM, TOP, Listed, climb
+from tussock.pulse.drops.summits import BESIDE, FAR, HEIGHT, ROOM, TOP, Listed, climb
 
 f = np.float32
 SIGMA, WIDTH = 0.3, 16

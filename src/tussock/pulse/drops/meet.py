@@ -3,7 +3,7 @@
 How many every pulse meets before its furthest hit is drawn first; then all drops of the sixteen are drawn together, one after
 the other in a list, each pulse's in order, by loops that become vector code. Those that the sub-ray which would carry on through
 them does not reach are taken off the list; the others dim what is behind them, but not other drops. What the receiver
-makes of them is in `tussock.pulse.heard_drops`.
+makes of them is in `tussock.pulse.drops.hear`.
 """
 
 from __future__ import annotations
