@@ -46,3 +46,11 @@ def test_peaks_are_those_of_the_waveform() -> None:
         near = away.min(1) < 0.02 * SIGMA
         np.testing.assert_allclose(heights[near], wave[peaks[away.argmin(1)]][near], rtol=0.01)
     assert found > 2000 and false < 0.01 * found and missed < 0.002 * peaks_in_all
+
+
+def test_two_that_stand_close_climb_to_the_peak_between_them() -> None:
+    """By symmetry it is in the middle, and 2·exp(−d²/8σ²) high; the closer to 2σ, the flatter, and the more steps it takes."""
+    for apart in (0.5, 1.0, 1.5, 1.8):
+        tops, heights = climbed([5.0, 5.0 + apart * SIGMA], [1.0, 1.0], [4, 4])
+        np.testing.assert_allclose(tops, 5.0 + 0.5 * apart * SIGMA, rtol=0, atol=0.02 * SIGMA)
+        np.testing.assert_allclose(heights, 2.0 * np.exp(-(apart**2) / 8.0), rtol=0.005)
