@@ -37,6 +37,7 @@ from tussock.signal.clouds import (
     part_kind,
     puff_behind,
     returned,
+    sum_densities,
     sum_parts,
 )  # fmt: skip
 from tussock.trace.packets import LANES
@@ -48,6 +49,10 @@ _LEAST = 1  # clouds that there is room for
 _MOST_ROUNDS = 6  # of sixteen places in the first look for the peak
 _FINE = np.float32(0.75)  # [s] of the smallest puff between them
 _ROOT_TWO_PI = np.float32(math.sqrt(2 * math.pi))
+_PER_ROOT_TWO_PI = np.float32(1 / math.sqrt(2 * math.pi))
+_MIDST = np.float32((NODES - 1) / 2)
+_WIDE = np.float32(3.0)  # [σ] further off nothing has a part in W
+_REACHES = 9  # places that have a part, to either side
 # Three points of Gauss and Hermite: right for what bends like a polynomial of the fifth degree within the pulse.
 _ABSCISSA, _MIDDLE, _SIDE = np.float32(math.sqrt(3.0)), np.float32(2 / 3), np.float32(1 / 6)
 _REACH = np.float32(PUFF_REACH)
@@ -61,6 +66,7 @@ _ACROSS_NUMBERS = 7
 # Numbers of every axis, see `_ends`.
 _BEGIN, _END, _PASSED, _DEEP, _NEAREST, _LEFT, _AT = range(7)
 _LANE_NUMBERS = 7
+_FEW_ROWS = 3  # of hits: those of sixteen pulses are dimmed together; more of them pulse by pulse, by the clouds on its axis alone
 
 
 @kernel
@@ -90,14 +96,17 @@ def meet_clouds(scanning: Scanning, scratch: Scratch, lanes: int, used: int) -> 
     if met == 0:
         return
     _ends(across, met, hits, used, ends)
-    _dim(across, met, hits, used, ends)
-    if not receiving.echoes:
-        return
+    few, room = used <= _FEW_ROWS, scratch.air.room
+    _dim(across, met, hits, used, few, ends)
     for l in range(lanes):
+        among = not few and ends[_NEAREST * LANES + l] < ends[_PASSED * LANES + l]
         begin, end = max(ends[_BEGIN * LANES + l], air.overlap_from), min(ends[_END * LANES + l], hits.ranges[0, l])
-        if end > begin:
-            count = _parts_on(across, met, l, parts)
-            path, peak = _peak(air, parts, count, receiving.listening.sigma, hits.ranges[0, l], scratch.air.room)
+        returns = receiving.echoes and end > begin
+        count = _parts_on(across, met, l, parts) if among or returns else 0
+        if among:
+            _dim_among(hits, used, l, parts, count, room)
+        if returns:
+            path, peak = _peak(air, parts, count, receiving.listening.sigma, hits.ranges[0, l], room)
             if peak > _ZERO:
                 add_hit(hits, l, path, peak, air_code(part_kind(parts, count, path)))
 
@@ -259,16 +268,18 @@ def _ends(across: Array, met: int, hits: Hits, used: int, ends: Array) -> None:
 
 
 @loop_kernel
-def _dim(across: Array, met: int, hits: Hits, used: int, ends: Array) -> None:
-    """Dim the hits of pulses by what the clouds take on both ways."""
+def _dim(across: Array, met: int, hits: Hits, used: int, few: bool, ends: Array) -> None:
+    """Dim the hits of pulses by what the clouds take on both ways; unless they have ``few``, only of pulses that have all behind all clouds."""
     among = 0
     for l in range(LANES):
-        ends[_LEFT * LANES + l] = exponential(-_TWO * ends[_DEEP * LANES + l])
-        among += 1 if ends[_NEAREST * LANES + l] < ends[_PASSED * LANES + l] else 0
-    if among == 0:  # mostly: all of it is behind all clouds, or there is nothing
-        for k in range(used):
-            for l in range(LANES):
-                hits.energies[k, l] *= ends[_LEFT * LANES + l]
+        past = ends[_NEAREST * LANES + l] >= ends[_PASSED * LANES + l]
+        left = exponential(-_TWO * ends[_DEEP * LANES + l])
+        ends[_LEFT * LANES + l] = left if past else _ONE
+        among += 0 if past else 1
+    for k in range(used):
+        for l in range(LANES):
+            hits.energies[k, l] *= ends[_LEFT * LANES + l]
+    if among == 0 or not few:
         return
     for k in range(used):
         for l in range(LANES):
@@ -283,8 +294,23 @@ def _dim(across: Array, met: int, hits: Hits, used: int, ends: Array) -> None:
                 )  # fmt: skip
         for l in range(LANES):
             past = ends[_NEAREST * LANES + l] >= ends[_PASSED * LANES + l]
-            left = exponential(-_TWO * ends[_DEEP * LANES + l])
-            hits.energies[k, l] *= ends[_LEFT * LANES + l] if past else left
+            hits.energies[k, l] *= _ONE if past else exponential(-_TWO * ends[_DEEP * LANES + l])
+
+
+@loop_kernel
+def _dim_among(hits: Hits, used: int, l: int, parts: Array, count: int, room: Array) -> None:
+    """Dim the hits of a pulse that has some among the clouds on its axis, or before them: sixteen at a time."""
+    for first in range(0, used, NODES):
+        some = min(used - first, NODES)
+        for j in range(NODES):
+            room[AT + j] = _ZERO
+        for j in range(some):
+            room[AT + j] = hits.ranges[first + j, l] if hits.energies[first + j, l] > _ZERO else _ZERO
+        sum_parts(parts, count, room)
+        for j in range(NODES):
+            room[DEPTH + j] = exponential(-_TWO * room[DEPTH + j])
+        for j in range(some):
+            hits.energies[first + j, l] *= room[DEPTH + j]
 
 
 @loop_kernel
@@ -301,17 +327,62 @@ def _peak(air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Arra
         return _ZERO, _ZERO
     rounds = min(1 + int((end - begin) / (np.float32(NODES) * _FINE * smallest)), _MOST_ROUNDS)
     step = (end - begin) / np.float32(NODES * rounds)
-    best, most = begin, _ZERO
+    best, most, deep = begin, _ZERO, _ZERO
     for turn in range(rounds):
         start = begin + np.float32(turn * NODES) * step
         for j in range(NODES):
             room[AT + j] = start + (np.float32(j) + _HALF) * step
-        sum_parts(parts, count, room)
+        # To find out where to look closely, the depth is a sum over places, of which each is small.
+        sum_densities(parts, count, room)
+        for j in range(NODES):
+            here = step * room[DEPTH + j]
+            room[DEPTH + j] = deep + _HALF * here
+            deep += here
         returned(air, far, room)
         for j in range(NODES):
             if room[DEPTH + j] > most:
                 best, most = room[AT + j], room[DEPTH + j]
     return _peak_about(air, parts, count, sigma, far, room, (best, step)) if most > _ZERO else (_ZERO, _ZERO)
+
+
+@inline_kernel
+def _spread_at_places(
+    air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Array, about: tuple[Real, Real]
+) -> None:  # fmt: skip
+    """W at sixteen places ``about`` one, so far apart, each by three points of Gauss and Hermite, into the second of the rows PATHS."""
+    middle, step = about
+    for j in range(NODES):
+        room[PATHS + j], room[PATHS + NODES + j] = middle + (np.float32(j) - _MIDST) * step, _ZERO
+    for side in range(3):
+        weight, off = (_MIDDLE if side == 1 else _SIDE), (np.float32(side) - _ONE) * _ABSCISSA * sigma
+        for j in range(NODES):
+            room[AT + j] = room[PATHS + j] + off
+        sum_parts(parts, count, room)
+        returned(air, far, room)
+        for j in range(NODES):
+            room[PATHS + NODES + j] += weight * room[DEPTH + j]
+
+
+@inline_kernel
+def _spread_over_places(
+    air: Air, parts: Array, count: int, sigma: Real, far: Real, room: Array, about: tuple[Real, Real]
+) -> None:  # fmt: skip
+    """The same by a sum over the places, which are no further apart than σ: so the sum of a Gaussian is its integral to 1e-8.
+
+    At both ends, where places are wanting, W is too low: they are further from the middle than what is looked for.
+    """
+    middle, step = about
+    for j in range(NODES):
+        room[PATHS + j], room[PATHS + NODES + j] = middle + (np.float32(j) - _MIDST) * step, _ZERO
+        room[AT + j] = room[PATHS + j]
+    sum_parts(parts, count, room)
+    returned(air, far, room)
+    apart = step / sigma
+    for off in range(-_REACHES, _REACHES + 1):
+        z = np.float32(off) * apart
+        weight = exponential(-_HALF * z * z) * apart * _PER_ROOT_TWO_PI
+        for j in range(max(-off, 0), min(NODES - off, NODES)):
+            room[PATHS + NODES + j] += weight * room[DEPTH + j + off]
 
 
 @loop_kernel
@@ -321,16 +392,12 @@ def _peak_about(
     """The top of W, what comes back spread by the pulse, ``about`` a path: that, and how far to both sides of it."""
     middle, reach = about
     step = _TWO * reach / np.float32(NODES - 1)
-    for j in range(NODES):
-        room[PATHS + j], room[PATHS + NODES + j] = middle - reach + np.float32(j) * step, _ZERO
-    for side in range(3):
-        weight, off = (_MIDDLE if side == 1 else _SIDE), (np.float32(side) - _ONE) * _ABSCISSA * sigma
-        for j in range(NODES):
-            room[AT + j] = room[PATHS + j] + off
-        sum_parts(parts, count, room)
-        returned(air, far, room)
-        for j in range(NODES):
-            room[PATHS + NODES + j] += weight * room[DEPTH + j]
+    wide = _TWO * (reach + _WIDE * sigma) / np.float32(NODES - 1)
+    if wide <= sigma:  # the pulse is so long that places so far apart say all
+        step = wide
+        _spread_over_places(air, parts, count, sigma, far, room, (middle, step))
+    else:
+        _spread_at_places(air, parts, count, sigma, far, room, (middle, step))
     top = 0
     for j in range(1, NODES):
         if room[PATHS + j] < far and room[PATHS + NODES + j] > room[PATHS + NODES + top]:

@@ -20,7 +20,7 @@ from tussock.signal.air import Air, error_function, error_series
 
 __all__ = [
     "AT", "DEPTH", "NODES", "NUMBERS", "PART_NUMBERS", "PATHS", "PUFF_END", "SCATTERED", "box_part", "depth_before", "depth_of",
-    "depth_through", "part_end", "part_kind", "puff_behind", "puff_part", "returned", "sum_parts",
+    "depth_through", "part_end", "part_kind", "puff_behind", "puff_part", "returned", "sum_densities", "sum_parts",
 ]  # fmt: skip
 
 NODES = 16
@@ -117,9 +117,31 @@ def sum_parts(parts: Array, count: int, room: Array) -> None:
 
 
 @loop_kernel
+def sum_densities(parts: Array, count: int, room: Array) -> None:
+    """πβ and α at the paths of the row AT, into the rows SCATTERED and DEPTH."""
+    for j in range(NODES):
+        room[SCATTERED + j], room[DEPTH + j] = _ZERO, _ZERO
+    for i in range(count):
+        alpha, beta = parts[i, 3], parts[i, 4]
+        if parts[i, 0] > _ZERO:
+            enters, leaves = parts[i, 1], parts[i, 2]
+            for j in range(NODES):
+                here = _ONE if (room[AT + j] >= enters) & (room[AT + j] <= leaves) else _ZERO
+                room[SCATTERED + j] += beta * here
+                room[DEPTH + j] += alpha * here
+        else:
+            middle, per = parts[i, 1], _ROOT_HALF / parts[i, 2]
+            for j in range(NODES):
+                x = (room[AT + j] - middle) * per
+                profile = exponential(-x * x)
+                room[SCATTERED + j] += beta * profile
+                room[DEPTH + j] += alpha * profile
+
+
+@loop_kernel
 def returned(air: Air, far: Real, room: Array) -> None:
     """What comes back of a metre at each path, into the row DEPTH in place of the depth; nothing from behind ``far``."""
-    # As `tussock.signal.air.overlap`, without branches.
+    # As `tussock.signal.air.way_back`.
     wide, per_near = air.overlap_to - air.overlap_from, _ONE / max(air.near_to, _FAINT)
     for j in range(NODES):
         at = max(room[AT + j], _FAINT)

@@ -21,7 +21,7 @@ from tussock.pulse.aim import (
     stand,
     wandered,
 )
-from tussock.pulse.clouds import _dim, _ends, _peak, new_air_scratch
+from tussock.pulse.clouds import _dim, _dim_among, _ends, _peak, new_air_scratch
 from tussock.pulse.tables import Firing, Hits, Lot, Part, PoseTable, Spot
 from tussock.pulse.weather import _meet_continuum
 from tussock.randomness import chance_of
@@ -271,8 +271,9 @@ def depth(paths: np.ndarray) -> np.ndarray:
     )
 
 
+@pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize("ranges", [[20.0, 30.0], [2.0, 4.0, 8.7, 30.0], [*np.linspace(2.5, 12, 19)]])
-def test_hits_are_dimmed_on_both_ways(ranges: list[float]) -> None:
+def test_hits_are_dimmed_on_both_ways(ranges: list[float], few: bool) -> None:
     """exp(−2τ) of what lies before each; more hits than sixteen, too, and rows without energy stay so; nor where nothing is met."""
     parts, count = dust()
     n = len(ranges)
@@ -285,7 +286,10 @@ def test_hits_are_dimmed_on_both_ways(ranges: list[float]) -> None:
     far[0, 7], energies[0, 7] = 10.0, 0.3
     hits = Hits(far, energies, np.zeros((3, n + 1, LANES), np.uint32), np.full(LANES, n))
     _ends(room.across, count, hits, n + 1, room.ends)
-    _dim(room.across, count, hits, n + 1, room.ends)
+    _dim(room.across, count, hits, n + 1, few, room.ends)
+    if not few and min(ranges) < 15:  # among the clouds: pulse by pulse
+        np.testing.assert_array_equal(energies[:n, 3], f(0.5))
+        _dim_among(hits, n + 1, 3, parts, count, room.room)
     assert (
         energies[:n, 3] == pytest.approx(0.5 * np.exp(-2 * depth(np.array(ranges))), rel=1e-4) and energies[n, 3] == 0
     )
