@@ -27,7 +27,7 @@ from tussock.signal.waveform import pulse_sigma_m
 __all__ = ["Drops", "Eye", "Profile", "air_of", "drops_of", "eye_of", "profile_of"]
 
 _QUANTILES = 4097  # so many that the last one does not reach far beyond where drops can be seen
-_RELIEF = 128
+_RELIEF = 1024
 _PIECES, _PIECE = 64, 0.75  # the continuum near the sensor: at most so many pieces, in σ
 _FAINT = 0.02  # of the most that a metre sends back: pieces end there
 _STEP = 0.025  # [m] of the tables over the path
@@ -255,7 +255,7 @@ def _with_drops(even: Air, drops: list[Drops], eye: Eye) -> Air:
         laws=_f4(np.array(laws)),
         relief=_f4(np.exp(2 * depth)),
         before=_f4(before),
-        relief_step=np.float32(grid[1]),
+        relief_per_m=np.float32(1 / grid[1]),
     )
 
 

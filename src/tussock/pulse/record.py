@@ -10,7 +10,7 @@ import numpy as np
 
 from tussock.elementary import exponential, logarithm
 from tussock.kernels import Array, Real, inline_kernel, loop_kernel
-from tussock.pulse.from_air import add_hit, air_code
+from tussock.pulse.drops.meet import add_drop
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import Heard, Hits, Lot, Recording, Scanning, Scratch
 from tussock.randomness import Chance, Purpose, normal_pair, random_words
@@ -57,10 +57,11 @@ def add_drops(scanning: Scanning, scratch: Scratch) -> None:
     if len(scanning.air.laws) == 0:
         return
     for j in range(drops.found[0]):
-        l, path, energy = drops.lanes[j], drops.paths[j], drops.energies[j]
-        add_hit(hits, l, path, energy, air_code(np.uint32(scanning.air.laws[drops.laws[j], 0])))
-        gathered.nearest[l] = min(gathered.nearest[l], path)
-        gathered.energy[l] += energy
+        if drops.energies[j] > _ZERO:
+            add_drop(scanning.air, hits, drops, j)
+            l = drops.lanes[j]
+            gathered.nearest[l] = min(gathered.nearest[l], drops.paths[j])
+            gathered.energy[l] += drops.energies[j]
 
 
 @inline_kernel

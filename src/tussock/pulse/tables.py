@@ -297,7 +297,7 @@ class DropScratch(NamedTuple):
     left: NDArray[np.float32]
     """share of the light that each leaves, shape (drops, lanes)"""
     room: NDArray[np.float32]
-    """numbers of every pulse, shape (4 · lanes,)"""
+    """numbers of every pulse"""
     nearest: NDArray[np.float32]
     """[m] the first drop of every pulse, shape (lanes,)"""
     sums: NDArray[np.float32]

@@ -15,10 +15,10 @@ import numpy as np
 
 from tussock.kernels import Array, inline_kernel, kernel, loop_kernel
 from tussock.pulse.clouds import meet_clouds
-from tussock.pulse.drops.meet import drops_as_hits, meet_drops
+from tussock.pulse.drops.meet import drops_as_hits, meet_drops, relieve
 from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.tables import Firing, Hits, Lot, Scanning, Scratch
-from tussock.signal.air import MOST_DROPS, Air, relief_at
+from tussock.signal.air import MOST_DROPS, Air
 from tussock.trace.packets import LANES
 
 __all__ = ["air_hits", "has_weather", "weather_lanes"]
@@ -45,11 +45,10 @@ def weather_lanes(scanning: Scanning, scratch: Scratch, lot: Lot, used: int, rec
     if len(air.clouds) > 0:
         meet_clouds(scanning, scratch, lanes, used)
     if len(air.laws) > 0:
-        for k in range(used):
-            for l in range(LANES):
-                hits.energies[k, l] *= relief_at(air, hits.ranges[k, l])
+        drops = scratch.air.drops
+        relieve(air, hits, used, drops)
         if scanning.receiving.echoes:
-            meet_drops(scanning, hits, scratch.air.drops, lot, used)
+            meet_drops(scanning, hits, drops, lot, used)
     if len(air.soft) > 0:
         _meet_continuum(air, scanning.firing, hits, scratch.heard.soft, lanes, recorded)
         if len(air.laws) > 0 and scanning.receiving.echoes:

@@ -33,12 +33,12 @@ from tussock.randomness import uniform
 
 __all__ = [
     "CLEAR", "MOST_DROPS", "Air", "Drop", "DropPlace", "drop_at", "drop_place", "drops_before", "error_function", "error_series", "haze_at",
-    "haze_drawn", "haze_of", "overlap", "relief_at", "spot_area",
+    "haze_drawn", "haze_of", "relief_entry", "spot_area", "way_back",
 ]  # fmt: skip
 
 MOST_DROPS = 32
 """in one pulse"""
-_ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_ZERO, _HALF, _ONE, _TWO = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(2.0)
 _LEAST = np.float32(1e-6)
 _QUARTER_PI_MM2 = np.float32(np.pi / 4 * 1e-6)
 _E = tuple(np.float32(a) for a in (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429))
@@ -74,8 +74,8 @@ class Air(NamedTuple):
     """what drops that are drawn take off the extinction, as a factor, at equal steps of the path; none: no drops"""
     before: NDArray[np.float32]
     """how many drops there are before a path on average, at the same steps"""
-    relief_step: np.float32
-    """[m]"""
+    relief_per_m: np.float32
+    """how many of these steps there are in a metre"""
     clouds: NDArray[np.float32]
     """see `tussock.air.clouds.cloud_rows`, shape (n, 13)"""
     cloud_balls: NDArray[np.float32]
@@ -122,12 +122,12 @@ class DropPlace(NamedTuple):
 
 
 @inline_kernel
-def overlap(air: Air, path: Real) -> Real:
-    """ξ at a path."""
-    share = min(max((path - air.overlap_from) / (air.overlap_to - air.overlap_from), _ZERO), _ONE)
+def way_back(air: Air, path: Real) -> Real:
+    """ξ·e^(−2αr): what the receiver gets of the light that comes back from a path."""
+    share = min(max((path - air.overlap_from) * (_ONE / (air.overlap_to - air.overlap_from)), _ZERO), _ONE)
     # Also where it is not wanted: without a branch, loops over many paths become vector code.
-    left = exponential(air.near_exponent * logarithm(path / max(air.near_to, _LEAST)))
-    return share * (left if path < air.near_to else _ONE)
+    left = air.near_exponent * logarithm(path * (_ONE / max(air.near_to, _LEAST)))
+    return share * exponential((left if path < air.near_to else _ZERO) - _TWO * air.extinction * path)
 
 
 @inline_kernel
@@ -139,8 +139,7 @@ def spot_area(air: Air, path: Real) -> Real:
 @inline_kernel
 def drops_before(air: Air, path: Real) -> Real:
     """How many drops a pulse that ends at a path meets on average; a few more, as a table says it."""
-    at = min(path / air.relief_step + _ONE, np.float32(len(air.before) - 1))
-    return air.before[int(at)]
+    return air.before[np.uint64(min(path * air.relief_per_m + _ONE, np.float32(len(air.before) - 1)))]
 
 
 @inline_kernel
@@ -163,19 +162,17 @@ def drop_place(air: Air, quantile: Real, u: Real) -> DropPlace:
 def drop_at(air: Air, path: Real, least: Real, slope: Real, rho: Real, word: Whole) -> Drop:
     """A drop at a path [m] where none below a ``least`` diameter [mm] is drawn, of a law with 1/Λ [mm] and ρ."""
     diameter = least - logarithm(_ONE - uniform(word)) * slope
-    fills = min(_QUARTER_PI_MM2 * diameter * diameter / spot_area(air, path), _ONE)
-    way = overlap(air, path) * exponential(-_TWO * air.extinction * path) / (path * path)
-    return Drop(rho * fills * way, min(np.float32(4.0) * fills, _ONE))
+    area, path2 = spot_area(air, path), path * path
+    per = _ONE / (area * path2)  # one division for two
+    fills = min(_QUARTER_PI_MM2 * diameter * diameter * path2 * per, _ONE)
+    return Drop(rho * fills * way_back(air, path) * area * per, min(np.float32(4.0) * fills, _ONE))
 
 
 @inline_kernel
-def relief_at(air: Air, path: Real) -> Real:
-    """What the extinction is too strong by, as a factor, where drops before ``path`` were drawn one by one."""
-    last = np.float32(len(air.relief) - 1)
-    at = path / air.relief_step
-    at = at if at < last else last  # also where there is no path at all
-    low = min(int(at), len(air.relief) - 2)
-    return air.relief[low] + (at - np.float32(low)) * (air.relief[low + 1] - air.relief[low])
+def relief_entry(air: Air, path: Real) -> Real:
+    """Which entry of `Air.relief` is that of a path, the nearest one; that of the furthest also where there is no path at all."""
+    at, last = path * air.relief_per_m + _HALF, np.float32(len(air.relief) - 1)
+    return at if at < last else last
 
 
 @inline_kernel

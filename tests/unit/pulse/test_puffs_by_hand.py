@@ -13,6 +13,7 @@ from clouds_on_axes import parts_on as all_parts_on
 from tussock.air.clouds import cloud_balls
 from tussock.pulse import clouds
 from tussock.pulse.clouds import meet_clouds, new_air_scratch
+from tussock.pulse.drops.meet import new_drop_scratch
 from tussock.pulse.tables import Hits
 from tussock.pulse.weather import air_hits, has_weather, weather_lanes
 from tussock.rebound import in_python
@@ -206,9 +207,9 @@ def test_relief_is_that_of_each_hit_and_of_none_without_drops() -> None:
             np.full(LANES, 2),
         )
         hits.energies[1, 3], hits.ranges[1, 3] = 0, np.inf
-        air = weather_of(relief=np.array([1.0, 2.0], f), relief_step=f(20), laws=np.zeros((laws, 5), f))
+        air = weather_of(relief=np.array([1.0, 1.5, 2.0], f), relief_per_m=f(0.1), laws=np.zeros((laws, 5), f))
         scanning: Any = SimpleNamespace(air=air, receiving=SimpleNamespace(echoes=False))
-        scratch: Any = SimpleNamespace(hits=hits)
+        scratch: Any = SimpleNamespace(hits=hits, air=SimpleNamespace(drops=in_python(new_drop_scratch)()))
         lot: Any = SimpleNamespace(lanes=LANES)
         in_python(weather_lanes)(scanning, scratch, lot, 2, False)
         wanted = np.full((2, LANES), 0.5 * factor)

@@ -9,7 +9,7 @@ import pytest
 
 from tussock.kernels import kernel
 from tussock.pulse.tables import new_chosen
-from tussock.signal.air import CLEAR, Air, haze_at, relief_at
+from tussock.signal.air import CLEAR, Air, haze_at, relief_entry
 from tussock.signal.leaves import depth_of_light, share_behind_leaf
 from tussock.signal.range_noise import quantised, range_sigma
 from tussock.signal.returns import Window, last_hits, strongest_hits
@@ -26,7 +26,7 @@ def _sigma(ratios: np.ndarray, floor: np.float32, shot: np.float32, thermal: np.
 @kernel
 def _in_air(air: Air, paths: np.ndarray, u: np.float32, haze: np.ndarray, relief: np.ndarray) -> None:
     for i in range(len(paths)):
-        haze[i], relief[i] = haze_at(air, paths[i], u), relief_at(air, paths[i])
+        haze[i], relief[i] = haze_at(air, paths[i], u), air.relief[int(relief_entry(air, paths[i]))]
 
 
 def test_noise_of_a_range_by_its_signal() -> None:
@@ -38,17 +38,17 @@ def test_noise_of_a_range_by_its_signal() -> None:
 
 
 def test_tables_of_the_air_go_on_as_they_end() -> None:
-    """Between two rows in proportion, at the last row and beyond it as that."""
+    """Between two rows of the haze in proportion, at its last row and beyond it as that; of the relief the nearest one."""
     haze, relief = np.array([[1, 0.5], [2, 0.25], [4, 0.0]], f), np.array([0.0, 0.5, 0.9], f)
-    air = CLEAR._replace(haze=haze, haze_step=f(2.0), relief=relief, relief_step=f(2.0))
-    paths = np.array([0.0, 1.0, 2.0, 3.5, 4.0, 4.5, 99.0], f)
+    air = CLEAR._replace(haze=haze, haze_step=f(2.0), relief=relief, relief_per_m=f(0.5))
+    paths = np.array([0.0, 0.9, 1.1, 3.5, 4.0, 4.5, np.inf], f)
     found, factor = np.zeros(7, f), np.zeros(7, f)
     u = 0.3
     _in_air(air, paths, f(u), found, factor)
     at = np.minimum(paths / 2, 2.0)
     mean, spread = (np.interp(at, [0, 1, 2], haze[:, k]) for k in range(2))
     assert found == pytest.approx(mean - spread * (math.log(1 - u) + 1), abs=1e-5)
-    assert factor == pytest.approx(np.interp(at, [0, 1, 2], relief), abs=1e-6)
+    np.testing.assert_array_equal(factor, f([0.0, 0.0, 0.5, 0.9, 0.9, 0.9, 0.9]))
 
 
 @pytest.mark.parametrize("choose", [strongest_hits, last_hits])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
-from tussock.signal.air import CLEAR, drop_at, drop_place, drops_before, error_function, overlap, relief_at
+from tussock.signal.air import CLEAR, drop_at, drop_place, drops_before, error_function, way_back
 from tussock.signal.clouds import (
     AT,
     DEPTH,
@@ -22,6 +22,7 @@ from tussock.signal.clouds import (
     part_kind,
     puff_part,
     returned,
+    sum_densities,
     sum_parts,
 )  # fmt: skip
 from tussock.signal.film import film_mirror, film_passes, fresnel
@@ -77,6 +78,25 @@ def test_sums_over_clouds(count: int) -> None:
     assert float(depth_of(parts(), count)) == pytest.approx(whole, rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_densities_of_clouds_are_what_depths_grow_by(count: int) -> None:
+    """Of boxes and puffs: πβ as beside the depths, and α as their slope."""
+    room, more = np.zeros(NUMBERS, np.float32), np.zeros(NUMBERS, np.float32)
+    paths = np.linspace(0.11, 12.03, NODES)  # on no border
+    depths = []
+    for off in (-1e-3, 1e-3):
+        more[AT : AT + NODES] = paths + off
+        sum_parts(parts(), count, more)
+        depths.append(more[DEPTH : DEPTH + NODES].astype(float))
+    more[AT : AT + NODES] = room[AT : AT + NODES] = paths
+    sum_parts(parts(), count, more)
+    sum_densities(parts(), count, room)
+    np.testing.assert_allclose(
+        room[SCATTERED : SCATTERED + NODES], more[SCATTERED : SCATTERED + NODES], rtol=1e-5, atol=1e-9
+    )
+    np.testing.assert_allclose(room[DEPTH : DEPTH + NODES], (depths[1] - depths[0]) / 2e-3, atol=2e-3)
+
+
 @pytest.mark.parametrize("near_to", [6.0, 0.0])
 def test_what_comes_back_of_a_metre(near_to: float) -> None:
     """πβ·ξ·e^(−2τ)/r², with the air's own extinction; nothing from the wall on."""
@@ -91,7 +111,8 @@ def test_what_comes_back_of_a_metre(near_to: float) -> None:
     seen = np.clip((paths - 0.5) / 2, 0, 1) * (np.minimum(paths / near_to, 1) ** 1.5 if near_to else 1)
     wanted = np.where(np.arange(NODES) < 12, beta * seen * np.exp(-2 * (depth + 0.03 * paths)) / paths**2, 0)
     np.testing.assert_allclose(room[DEPTH : DEPTH + NODES], wanted, rtol=1e-4, atol=1e-9)
-    assert [float(overlap(air, F(path))) for path in paths] == pytest.approx(seen.tolist(), rel=1e-4, abs=1e-7)
+    way = [float(way_back(air, F(path))) for path in paths]
+    assert way == pytest.approx((seen * np.exp(-0.06 * paths)).tolist(), rel=1e-4, abs=1e-7)
 
 
 def test_ends_and_kinds_of_clouds() -> None:
@@ -135,7 +156,7 @@ def test_a_film_turns_light_away_as_fresnel_says() -> None:
 
 def test_how_many_drops_are_nearer_is_never_too_few() -> None:
     """By steps of a table, upwards: what is drawn behind the end is left out later."""
-    air = AIR._replace(before=np.array([0.0, 0.5, 2.0, 3.0], np.float32), relief_step=F(2.0))
+    air = AIR._replace(before=np.array([0.0, 0.5, 2.0, 3.0], np.float32), relief_per_m=F(0.5))
     for path, mean in (
         (0.0, 0.5),
         (1.9, 0.5),
@@ -163,19 +184,12 @@ def test_a_drop_is_drawn_by_the_inverses_of_its_laws() -> None:
         diameter = least - math.log(1 - v) * 0.4
         area = 0.8 * (0.01 + 0.003 * path) * (0.01 + 0.002 * path)
         fills = min(math.pi / 4 * (diameter * 1e-3) ** 2 / area, 1)
-        way = float(overlap(air, F(path))) * math.exp(-0.06 * path) / path**2
+        way = float(way_back(air, F(path))) / path**2
         drop = drop_at(air, F(path), F(least), F(0.4), F(0.7), np.uint32(v * 2**32))
         assert float(drop.energy) == pytest.approx(0.7 * fills * way, rel=1e-3)
         assert float(drop.taken) == pytest.approx(min(4 * fills, 1), rel=1e-3)
     wide = air._replace(spot=np.array([1e-3, 0, 0, 1], np.float32))
     assert float(drop_at(wide, F(3), F(2), F(0.4), F(0.7), np.uint32(2**31)).taken) == 1.0, "no more than all of it"
-
-
-def test_the_relief_of_drawn_drops_is_interpolated() -> None:
-    air = AIR._replace(relief=np.array([1.0, 1.2, 1.7, 1.8], np.float32), relief_step=F(2.0))
-    for path in (0.0, 1.0, 2.0, 3.5, 5.9, 6.0, 50.0):
-        wanted = float(np.interp(path, [0, 2, 4, 6], [1.0, 1.2, 1.7, 1.8]))
-        assert float(relief_at(air, F(path))) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_the_error_function() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tussock.kernels import Array, Real, Whole, inline_kernel, kernel, loop_kernel
+from tussock.kernels import Real, Whole, inline_kernel, kernel, loop_kernel
 from tussock.pulse.drops.summits import BESIDE, FAR, HEIGHT, ROOM, SAME, TOP, Listed, climb
 from tussock.pulse.from_air import drop_draw, drop_row
 from tussock.pulse.sub_rays import pulse_number
@@ -23,7 +23,7 @@ from tussock.pulse.tables import DropScratch, Heard, Lot, Scanning, Summits
 from tussock.randomness import Purpose, normal_pair, random_words
 from tussock.return_modes import ModeNumber
 from tussock.signal.air import MOST_DROPS, haze_drawn, haze_of
-from tussock.signal.echoes import ECHOES
+from tussock.signal.echoes import ECHOES, Echoes
 from tussock.signal.signal_to_noise import is_seen, signal_to_noise
 from tussock.trace.packets import LANES
 
@@ -105,37 +105,40 @@ def _bound(scanning: Scanning, lot: Lot, one: bool, drops: DropScratch, summits:
 @inline_kernel
 def _gather(scanning: Scanning, lot: Lot, drops: DropScratch, summits: Summits, heard: Heard) -> int:
     """List drops and echoes in the order of their paths; how many. Pulses without drops keep the echoes that they have."""
-    laws, echoes, at, j = scanning.air.laws, heard.echoes, BESIDE, 0
+    laws, echoes, at, j = scanning.air.laws, heard.echoes, np.uint64(BESIDE), np.uint64(0)
     for i in range(BESIDE):
         summits.lanes[i], summits.paths[i], summits.energies[i] = -1, _ONE, _ZERO
     for l in range(lot.lanes):
-        end, bound = j + drops.counts[l], summits.bound[l]
-        while j < end and drops.paths[j] < bound:
-            j += 1
+        end, bound, e = j + np.uint64(drops.counts[l]), summits.bound[l], 0
+        while j < end and (drops.paths[j] < bound or drops.energies[j] == _ZERO):
+            j += np.uint64(1)
         if end == j:
             continue
-        for e in range(echoes.counts[l]):
-            path = echoes.paths[e, l]
-            while j < end and drops.paths[j] <= path:
-                _put_drop(laws, drops, j, summits, at)
-                at, j = at + 1, j + 1
-            summits.paths[at], summits.energies[at], summits.lanes[at] = path, echoes.peaks[e, l], l
-            summits.rows[at] = echoes.rows[e, l]
-            at += 1
+        count = echoes.counts[l]
         while j < end:
-            _put_drop(laws, drops, j, summits, at)
-            at, j = at + 1, j + 1
+            path, energy = drops.paths[j], drops.energies[j]
+            while e < count and echoes.paths[e, l] < path:
+                at, e = _put_echo(echoes, e, l, summits, at), e + 1
+            summits.paths[at], summits.energies[at], summits.lanes[at] = path, energy, l
+            summits.rows[at] = drop_row(np.int32(laws[drops.laws[j], 0]), drops.numbers[j])
+            summits.hazes[at] = drops.hazes[j]
+            at += np.uint64(1 if energy > _ZERO else 0)
+            j += np.uint64(1)
+        while e < count:
+            at, e = _put_echo(echoes, e, l, summits, at), e + 1
         echoes.counts[l] = 0
-    for i in range(at, at + LANES + BESIDE):
-        summits.lanes[i], summits.paths[i], summits.energies[i] = -1, _ONE, _ZERO
-    return at - BESIDE
+    for i in range(LANES + BESIDE):
+        behind = at + np.uint64(i)
+        summits.lanes[behind], summits.paths[behind], summits.energies[behind] = -1, _ONE, _ZERO
+    return int(at) - BESIDE
 
 
 @inline_kernel
-def _put_drop(laws: Array, drops: DropScratch, j: int, summits: Summits, at: int) -> None:
-    summits.paths[at], summits.energies[at], summits.lanes[at] = drops.paths[j], drops.energies[j], drops.lanes[j]
-    summits.rows[at] = drop_row(np.int32(laws[drops.laws[j], 0]), drops.numbers[j])
-    summits.hazes[at] = drops.hazes[j]
+def _put_echo(echoes: Echoes, e: int, l: int, summits: Summits, at: Whole) -> Whole:
+    """List an echo; where the next one goes."""
+    summits.paths[at], summits.energies[at], summits.lanes[at] = echoes.paths[e, l], echoes.peaks[e, l], l
+    summits.rows[at] = echoes.rows[e, l]
+    return at + np.uint64(1)
 
 
 @inline_kernel

@@ -2,7 +2,7 @@
 
 How many every pulse meets before its furthest hit is drawn first; then all drops of the sixteen are drawn together, one after
 the other in a list, each pulse's in order, by loops that become vector code. Those that the sub-ray which would carry on through
-them does not reach are taken off the list; the others dim what is behind them, but not other drops. What the receiver
+them does not reach have an energy of 0; the others dim what is behind them, but not other drops. What the receiver
 makes of them is in `tussock.pulse.drops.hear`.
 """
 
@@ -16,17 +16,18 @@ from tussock.pulse.from_air import add_hit, air_code
 from tussock.pulse.sub_rays import pulse_number
 from tussock.pulse.tables import DropScratch, Hits, Lot, Scanning
 from tussock.randomness import Purpose, random_words, uniform
-from tussock.signal.air import MOST_DROPS, Air, drop_at, drop_place, drops_before
+from tussock.signal.air import MOST_DROPS, Air, drop_at, drop_place, drops_before, relief_entry
 from tussock.trace.packets import LANES
 
-__all__ = ["drops_as_hits", "meet_drops", "new_drop_scratch"]
+__all__ = ["add_drop", "drops_as_hits", "meet_drops", "new_drop_scratch", "relieve"]
 
 _WEATHER = int(Purpose.WEATHER)
 _ZERO, _ONE, _FAR = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
 _FIRST_DROP = 16  # draws of the weather's chance: how many there are, and from here on each drop
 _HALF_WORD, _LOW_HALF = np.uint32(16), np.uint32(0xFFFF)
 _TO_UNIT = np.float32(2.0**-16)
-_FURTHEST, _MEAN, _PART, _SUM = range(4)  # numbers of every pulse: the mean is that of how many drops it meets
+# Numbers of every pulse: the mean is that of how many drops it meets, the last one where that is; the share is what is left of the light.
+_FURTHEST, _MEAN, _PART, _SUM, _ENTRY, _LAST, _SHARE, _NUMBERS = range(8)
 
 
 @kernel
@@ -38,7 +39,7 @@ def new_drop_scratch() -> DropScratch:
         np.zeros(LANES, np.int64), np.zeros(many, i4), np.zeros(many, i4), np.zeros(many, i4), np.zeros(many, f4),
         np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, f4), np.zeros(many, u4),
         np.zeros(many, u4), np.zeros(many, f4), np.zeros(4 * LANES, u4), np.zeros(shape, f4), np.zeros(shape, f4),
-        np.zeros(4 * LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(1, np.int64),
+        np.zeros(_NUMBERS * LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -51,56 +52,78 @@ def meet_drops(scanning: Scanning, hits: Hits, drops: DropScratch, lot: Lot, use
     rays = len(scanning.firing.stencil)
     _count(scanning, hits, drops, lot)
     found = _list(drops, lot.lanes)
-    drops.found[0] = 0
+    drops.found[0] = found
     if found == 0:
         return
     _draw(scanning, drops, lot, found)
-    most = _meet(hits, drops, rays, found)
+    most = _meet(hits, drops, rays)
     _shade(hits, drops, used, most)
 
 
 @inline_kernel
-def _meet(hits: Hits, drops: DropScratch, rays: int, found: int) -> int:
-    """Take those off the list that a sub-ray does not reach; how many a pulse has at most."""
-    most = 0
+def _meet(hits: Hits, drops: DropScratch, rays: int) -> int:
+    """Take the energy of those that a sub-ray does not reach; how many a pulse has at most."""
+    most, at = 0, np.uint64(0)
     for l in range(LANES):
         most = max(most, drops.counts[l])
-        drops.counts[l], drops.sums[l] = 0, _ZERO
     for n in range(most):
         for l in range(LANES):
             drops.shadows[n, l] = _FAR
-    kept = 0
-    for j in range(found):
-        l, path = drops.lanes[j], drops.paths[j]
-        ray = int((drops.choices[j] >> _HALF_WORD) * np.uint32(rays) >> _HALF_WORD)
-        if path < hits.ranges[ray, l]:
-            n = drops.counts[l]
-            drops.counts[l] = n + 1
-            drops.sums[l] += drops.energies[j]
-            drops.shadows[n, l], drops.left[n, l] = path, _ONE - drops.taken[j]
-            _keep(drops, kept, j)
-            kept += 1
-    drops.found[0] = kept
+    for l in range(LANES):
+        met, energies, end = np.uint64(0), _ZERO, at + np.uint64(drops.counts[l])
+        while at < end:
+            path, energy = drops.paths[at], drops.energies[at]
+            ray = (drops.choices[at] >> _HALF_WORD) * np.uint32(rays) >> _HALF_WORD
+            if path < hits.ranges[ray, l]:
+                energies += energy
+                drops.shadows[met, l], drops.left[met, l] = path, _ONE - drops.taken[at]
+                met += np.uint64(1)
+            else:
+                drops.energies[at] = _ZERO
+            at += np.uint64(1)
+        drops.sums[l] = energies
     for l in range(LANES):
         drops.nearest[l] = drops.shadows[0, l]
     return most
 
 
+@loop_kernel
+def relieve(air: Air, hits: Hits, used: int, drops: DropScratch) -> None:
+    """Give hits back what drops take that are drawn one by one."""
+    room = drops.room
+    for k in range(used):
+        for l in range(LANES):
+            room[_ENTRY * LANES + l] = relief_entry(air, hits.ranges[k, l])
+        for l in range(LANES):
+            room[_SHARE * LANES + l] = air.relief[np.uint64(room[_ENTRY * LANES + l])]
+        for l in range(LANES):
+            hits.energies[k, l] *= room[_SHARE * LANES + l]
+
+
 @inline_kernel
 def _shade(hits: Hits, drops: DropScratch, used: int, most: int) -> None:
     """Dim what is behind the drops."""
+    among, room = 0, drops.room
+    for l in range(LANES):
+        room[_LAST * LANES + l], room[_SHARE * LANES + l] = _ZERO, _ONE
     for n in range(most):
-        for k in range(used):
+        for l in range(LANES):
+            path = drops.shadows[n, l]
+            room[_LAST * LANES + l] = path if path < _FAR else room[_LAST * LANES + l]
+            room[_SHARE * LANES + l] *= drops.left[n, l] if path < _FAR else _ONE
+    for k in range(used):
+        for l in range(LANES):
+            among += 1 if (hits.ranges[k, l] <= room[_LAST * LANES + l]) & (hits.energies[k, l] > _ZERO) else 0
+    for k in range(used):
+        if among > 0:  # mostly all hits are behind all drops
             for l in range(LANES):
-                left = drops.left[n, l]  # read whether it is wanted or not: without a branch this is vector code
-                hits.energies[k, l] *= left if hits.ranges[k, l] > drops.shadows[n, l] else _ONE
-
-
-@inline_kernel
-def _keep(drops: DropScratch, kept: int, j: int) -> None:
-    """Let drop ``j`` be number ``kept`` of those that are left."""
-    drops.lanes[kept], drops.numbers[kept], drops.laws[kept] = drops.lanes[j], drops.numbers[j], drops.laws[j]
-    drops.paths[kept], drops.energies[kept], drops.hazes[kept] = drops.paths[j], drops.energies[j], drops.hazes[j]
+                room[_SHARE * LANES + l] = _ONE
+            for n in range(most):
+                for l in range(LANES):
+                    left = drops.left[n, l]  # read whether it is wanted or not: without a branch this is vector code
+                    room[_SHARE * LANES + l] *= left if hits.ranges[k, l] > drops.shadows[n, l] else _ONE
+        for l in range(LANES):
+            hits.energies[k, l] *= room[_SHARE * LANES + l]
 
 
 @inline_kernel
@@ -215,14 +238,16 @@ def _place(air: Air, drops: DropScratch, lanes: int) -> None:
 
 @loop_kernel
 def drops_as_hits(air: Air, hits: Hits, drops: DropScratch, soft: Array) -> None:
-    """Make hits of the drops of those pulses in which the continuum is hits as well; the others stay in the list."""
-    kept = 0
+    """Make hits of the drops of those pulses in which the continuum is hits as well; the others stay drops."""
     for j in range(drops.found[0]):
-        l = drops.lanes[j]
-        if soft[l] >= -1:
-            add_hit(hits, l, drops.paths[j], drops.energies[j], air_code(np.uint32(air.laws[drops.laws[j], 0])))
-            drops.counts[l] = 0
-            continue
-        _keep(drops, kept, j)
-        kept += 1
-    drops.found[0] = kept
+        if soft[drops.lanes[j]] >= -1:
+            add_drop(air, hits, drops, j)
+            drops.energies[j] = _ZERO
+
+
+@inline_kernel
+def add_drop(air: Air, hits: Hits, drops: DropScratch, j: int) -> None:
+    """Make a hit of a drop, if it is met."""
+    if drops.energies[j] > _ZERO:
+        code = air_code(np.uint32(air.laws[drops.laws[j], 0]))
+        add_hit(hits, drops.lanes[j], drops.paths[j], drops.energies[j], code)

@@ -35,7 +35,7 @@ PATH, ENERGY, TOP, HEIGHT, MEAN, SPREAD = range(6)
 ROOM = 6
 """columns of numbers that climbing takes"""
 _STEPS = 4
-_SHORT = np.float32(0.02)  # a step is the last one where none is longer
+_SHORT = np.float32(0.08)  # a step is the last one where none is longer
 _ARRIVED, _OWN = np.float32(0.1), np.float32(1.2)
 _STEEP = np.float32(0.1)
 _LONGEST = np.float32(1.5)
@@ -95,15 +95,18 @@ def climb(listed: Listed, first: int, width: int, sigma: Any, reach: Any, room: 
             z = (room[PATH * width + j] - room[TOP * width + j]) * per_sigma
             part = room[ENERGY * width + j] * exponential(-_HALF * z * z)
             room[HEIGHT * width + j], room[MEAN * width + j], room[SPREAD * width + j] = part, part * z, part * z * z
-        for k in range(2 * beside):
-            row = np.uint64(max(2 * k * width, 0))
+        for k in range(beside):  # before and behind at once: sums that wait for each other take longest
+            row = np.uint64(max(4 * k * width, 0))
             for j in range(width):
                 at = row + np.uint64(j)
-                z = (around[at] - room[TOP * width + j]) * per_sigma
-                part = around[at + np.uint64(width)] * exponential(-_HALF * z * z)
-                room[HEIGHT * width + j] += part
-                room[MEAN * width + j] += part * z
-                room[SPREAD * width + j] += part * z * z
+                top = room[TOP * width + j]
+                before = (around[at] - top) * per_sigma
+                one = around[at + np.uint64(width)] * exponential(-_HALF * before * before)
+                behind = (around[at + np.uint64(2 * width)] - top) * per_sigma
+                other = around[at + np.uint64(3 * width)] * exponential(-_HALF * behind * behind)
+                room[HEIGHT * width + j] += one + other
+                room[MEAN * width + j] += one * before + other * behind
+                room[SPREAD * width + j] += one * before * before + other * behind * behind
         for j in range(width):
             per = _ONE / max(room[HEIGHT * width + j], np.float32(1e-30))
             mean = room[MEAN * width + j] * per
