@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.walks.side_by_side import side_by_side
 from tussock.scene.volumes import MOST_VOXELS
 from tussock.threads import run_jobs, run_on_threads
 
@@ -149,7 +150,8 @@ class Summing:
 
     def add(self, pulses: MeasuredPulses, inside: NDArray[np.bool_]) -> None:
         """Add the returns that are ``inside`` what is learned."""
-        rows = np.flatnonzero(inside)
+        order = side_by_side(pulses)
+        rows = order[inside[order]]
         if not len(rows):
             return
         noise = pulses.noise.variances(pulses.intensity[rows], pulses.ranges[rows])
