@@ -45,7 +45,7 @@ from tussock.version import VERSION
 
 __all__ = ["CHUNK", "Keeper", "VoxelOptions", "fit_voxels"]
 
-CHUNK = 1 << 19
+CHUNK = 1 << 20
 """pulses that are looked at together"""
 _RINGS = 1 << 16
 _STRAIGHT = 1e-9
@@ -211,7 +211,8 @@ def _sum(parts: Iterable[MeasuredPulses], options: VoxelOptions) -> dict[str, ND
         lifted += np.bincount(pulses.rings, heights, _RINGS).astype(np.int64)
         gaps += gaps_between(pulses)
         first = pulses.directions[0] if first is None else first
-        rest[0] |= int(np.abs(pulses.directions - first).max() >= _STRAIGHT or fired.sum() == 1)
+        if not rest[0]:
+            rest[0] = int(np.abs(pulses.directions - first).max() >= _STRAIGHT or fired.sum() == 1)
         rest[1] &= int(pulses.complete)
         rest[2] = max(rest[2], int(np.ceil(1000 * np.nanmax(pulses.ranges, initial=0.0))))
         summing.add(pulses, inside)

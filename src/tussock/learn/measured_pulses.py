@@ -90,9 +90,10 @@ class MeasuredPulses(Shown):
             object.__setattr__(self, name, shown(array))
         if n == 0:
             raise InputError("pulses: there are none; check the file, the box and the chosen revolutions")
-        if not (np.isfinite(self.origins).all() and np.isfinite(self.directions).all()):
+        finite, unit = _looked_through(self.origins, self.directions)
+        if not finite:
             raise InputError("pulses origins and directions: must be finite, got NaN or infinity")
-        if np.abs(_lengths(self.directions) - 1).max() > 1e-3:
+        if not unit:
             raise InputError("pulses directions: must be unit vectors")
         if not (np.isfinite(self.reach) and self.reach > 0):
             raise InputError.of("pulses reach", "must be a length above 0 [m]", self.reach)
@@ -108,10 +109,11 @@ class MeasuredPulses(Shown):
         """From plain arrays; one origin serves all, directions get unit length, the rest has defaults."""
         way = np.atleast_2d(np.asarray(directions, float))
         n = len(way)
-        length = _lengths(way)[:, None]
-        if not (length > 0).all():
+        if way.shape != (n, 3):
+            raise InputError.of("pulses directions", f"must have the shape {(n, 3)}", way.shape)
+        given, way = np.ascontiguousarray(way), np.empty((n, 3))
+        if not _make_unit(given, way):
             raise InputError("pulses directions: must not be zero")
-        way = way / length
         measured = np.asarray(ranges, float)
         measured = np.where(np.isfinite(measured), measured, np.nan)
         hit = np.isfinite(measured)
@@ -202,18 +204,30 @@ class MeasuredPulses(Shown):
         return found
 
 
-def _lengths(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[m] of vectors (n, 3), shape (n,); what `numpy.linalg.norm` says, which is far slower along short rows."""
-    lengths = np.empty(len(vectors))
-    _measure(np.ascontiguousarray(vectors, np.float64), lengths)
-    return lengths
+@kernel
+def _make_unit(vectors: Any, units: Any) -> bool:
+    """Fill in vectors (n, 3) of the same directions and the length 1; False where one has no length."""
+    vectors, units = borrowed((vectors, units))
+    for p in range(len(vectors)):
+        x, y, z = vectors[p, 0], vectors[p, 1], vectors[p, 2]
+        length = math.sqrt(x * x + y * y + z * z)
+        if not length > 0:
+            return False
+        units[p, 0], units[p, 1], units[p, 2] = x / length, y / length, z / length
+    return True
 
 
 @kernel
-def _measure(vectors: Any, lengths: Any) -> None:
-    for p in range(len(vectors)):
-        x, y, z = vectors[p, 0], vectors[p, 1], vectors[p, 2]
-        lengths[p] = math.sqrt(x * x + y * y + z * z)
+def _looked_through(origins: Any, directions: Any) -> Any:
+    """Whether vectors (n, 3) are finite, all of them, and whether the directions are of unit length, to a thousandth."""
+    origins, directions = borrowed((origins, directions))
+    finite, unit = True, True
+    for p in range(len(directions)):
+        x, y, z = directions[p, 0], directions[p, 1], directions[p, 2]
+        for a in range(3):
+            finite = finite and abs(origins[p, a]) < math.inf and abs(directions[p, a]) < math.inf
+        unit = unit and abs(math.sqrt(x * x + y * y + z * z) - 1) <= 1e-3
+    return finite, unit
 
 
 def _knots(path: Trajectory, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

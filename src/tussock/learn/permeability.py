@@ -21,6 +21,7 @@ from tussock.learn.partition.levels import Levelled
 from tussock.learn.partition.voxels import into_voxels
 from tussock.learn.pulse_rays import PulseRays, rays_of_pulses
 from tussock.learn.walks.grid_walks import LEAST_PASSING, UNIT, count_in_grid, escape_in_grid
+from tussock.learn.walks.side_by_side import side_by_side
 from tussock.scene.volumes import WHOLE
 from tussock.threads import run_jobs, run_on_threads
 from tussock.trace.ray import ray_in_row
@@ -59,7 +60,7 @@ class Counting:
 
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
-        asked = Asked(labels, pulses.turns, self._seen, self._near, np.zeros(1, np.int64))
+        asked = Asked(labels, pulses.turns, self._seen, self._near, side_by_side(pulses), np.zeros(1, np.int64))
         count = _count if self._gaussians.cells.listing[0] else count_in_grid
         run_on_threads(count, self._workers, self._gaussians, rays_of_pulses(pulses), asked, self._counts)
 
@@ -85,6 +86,8 @@ class Asked(NamedTuple):
     """the first and the last scan that ended in each volume, shape (volumes, 2), or no rows"""
     near: int
     """shells that count as the middle of a volume"""
+    order: NDArray[np.int64]
+    """in which pulses are taken, shape (n,)"""
     next_block: NDArray[np.int64]
     """of pulses, the first that no thread has taken, shape (1,)"""
 
@@ -188,12 +191,13 @@ def _count(worker: int, workers: int, gaussians: Any, rays: PulseRays, asked: As
 @kernel
 def _count_all(worker: int, gaussians: Any, rays: PulseRays, asked: Asked, counts: Any, walk: Any) -> None:
     gaussians, walk = borrowed(gaussians), borrowed(walk)
-    labels, turns, seen, near, next_block = borrowed(asked)
+    labels, turns, seen, near, order, next_block = borrowed(asked)
     origins, directions, ranges, reach = borrowed(rays)
     mine, edges2, outside = borrowed(counts)[worker], gaussians.edges2, gaussians.shells.shape[1]
     first = taken(next_block) * _BLOCK
     while first < len(ranges):
-        for b in range(first, min(first + _BLOCK, len(ranges))):
+        for k in range(first, min(first + _BLOCK, len(ranges))):
+            b = order[k]
             own = labels[b]
             end = ranges[b] if ranges[b] == ranges[b] else reach
             ray = ray_in_row(origins, directions, b, end)
@@ -233,7 +237,7 @@ class Escapes:
 
     def add(self, pulses: MeasuredPulses, labels: NDArray[np.int64]) -> None:
         """``labels`` is the volume of each return, −1 for a pulse without return or one that ended in no volume."""
-        owners = Owners(labels, self._own, np.zeros(1, np.int64))
+        owners = Owners(labels, self._own, side_by_side(pulses), np.zeros(1, np.int64))
         escape = _escape if self._gaussians.cells.listing[0] else escape_in_grid
         run_on_threads(escape, self._workers, self._gaussians, rays_of_pulses(pulses), owners, self._sums)
 
@@ -280,6 +284,8 @@ class Owners(NamedTuple):
     """the volume of each return, −1 for none, shape (n,)"""
     without_own: NDArray[np.float32]
     """what a pulse's own volume's permeability is multiplied with, shape (volumes, shells)"""
+    order: NDArray[np.int64]
+    """in which pulses are taken, shape (n,)"""
     next_block: NDArray[np.int64]
     """of pulses, the first that no thread has taken, shape (1,)"""
 
@@ -293,11 +299,12 @@ def _escape(worker: int, workers: int, gaussians: Any, rays: PulseRays, owners: 
 def _escape_all(worker: int, gaussians: Any, rays: PulseRays, owners: Owners, sums: Any, walk: Any) -> None:
     gaussians, walk = borrowed(gaussians), borrowed(walk)
     origins, directions, ranges, reach = borrowed(rays)
-    labels, without_own, next_block = borrowed(owners)
+    labels, without_own, order, next_block = borrowed(owners)
     expected, observed = borrowed(sums)
     first = taken(next_block) * _BLOCK
     while first < len(ranges):
-        for b in range(first, min(first + _BLOCK, len(ranges))):
+        for k in range(first, min(first + _BLOCK, len(ranges))):
+            b = order[k]
             ray = ray_in_row(origins, directions, b, reach)
             end = ranges[b] if ranges[b] == ranges[b] else reach
             left, last, known = 1.0, -1, True

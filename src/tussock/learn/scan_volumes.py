@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tussock.kernels import borrowed, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
 from tussock.learn.pulse_rays import PulseRays
+from tussock.learn.walks.side_by_side import side_by_side
 from tussock.randomness import Chance, Purpose, chance_of, check_seed, normal_pair, random_words
 from tussock.scene.volumes import Volumes
 from tussock.threads import resolve_threads, run_on_threads
@@ -82,7 +83,7 @@ def _fired(
     """Range, volume, and a standard normal deviate of each pulse, for the noise, shape (n,)."""
     ranges, met, draws = np.empty(len(like)), np.empty(len(like), np.int64), np.empty(len(like))
     rays = PulseRays(np.ascontiguousarray(origins), like.directions, ranges, float(like.reach))
-    run_on_threads(_fire, resolve_threads(threads), tables, rays, chance, (met, draws))
+    run_on_threads(_fire, resolve_threads(threads), tables, rays, chance, (met, draws, side_by_side(like)))
     return ranges, met, draws
 
 
@@ -93,12 +94,13 @@ def _fire(worker: int, workers: int, tables: Any, rays: PulseRays, chance: Chanc
 
 @kernel
 def _fire_all(worker: int, workers: int, tables: Any, rays: PulseRays, chance: Chance, out: Any, walk: Any) -> None:
-    """Fill in the ranges of the rays, the volume that each met, and one more draw of chance."""
+    """Fill in the ranges of the rays, the volume that each met, and one more draw of chance; ``out`` has their order, too."""
     tables, walk = borrowed(tables), borrowed(walk)
-    met, draws = borrowed(out)
+    met, draws, order = borrowed(out)
     origins, directions, ranges, reach = borrowed(rays)
     for first in range(worker * _BLOCK, len(ranges), workers * _BLOCK):
-        for p in range(first, min(first + _BLOCK, len(ranges))):
+        for k in range(first, min(first + _BLOCK, len(ranges))):
+            p = order[k]
             ray = ray_in_row(origins, directions, p, reach)
             words = random_words(chance, p, 0, _VOLUME)
             t, i = end_in_volumes(tables, 0, walk, ray, True, words)

@@ -34,7 +34,8 @@ _PRIOR_PULSES = 0.5
 
 def gaps_between(pulses: MeasuredPulses) -> NDArray[np.int64]:
     """How many pulses have two returns so many centimetres apart, shape (`GAPS`,); the last counts all beyond."""
-    apart = np.abs(pulses.others - pulses.ranges)
+    twice = np.flatnonzero(np.isfinite(pulses.others))
+    apart = np.abs(pulses.others[twice] - pulses.ranges[twice])
     apart = apart[np.isfinite(apart)]
     return np.bincount(np.minimum(apart * 100, GAPS - 1).astype(np.int64), minlength=GAPS)
 

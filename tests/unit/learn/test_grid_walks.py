@@ -61,8 +61,10 @@ def test_who_gets_away_is_asked_as_one_by_one(seed: int, workers: int) -> None:
     own = np.random.default_rng(seed).uniform(1.0, 1.5, (volumes, shells)).astype(np.float32)
     rays = rays_of_pulses(pulses)
     alone, together = (tuple(np.zeros((workers, volumes), np.int64) for _ in range(2)) for _ in range(2))
-    _escape(0, 1, tables, rays, Owners(labels, own, np.zeros(1, np.int64)), alone)
-    run_on_threads(escape_in_grid, workers, tables, rays, Owners(labels, own, np.zeros(1, np.int64)), together)
+    fired_in, any_order = np.arange(len(labels)), np.random.default_rng(seed).permutation(len(labels))
+    _escape(0, 1, tables, rays, Owners(labels, own, fired_in, np.zeros(1, np.int64)), alone)
+    asked = Owners(labels, own, any_order, np.zeros(1, np.int64))
+    run_on_threads(escape_in_grid, workers, tables, rays, asked, together)
     for one, other in zip(alone, together, strict=True):
         assert (one.sum(0) == other.sum(0)).all()
         assert one.sum() > 100
@@ -74,6 +76,6 @@ def test_a_return_that_rounding_put_beside_the_way_still_ended() -> None:
     pulses = MeasuredPulses.of([[0.0, 50.0, 0.0]], [[1.0, 0.0, 0.0]], [6.0], reach=12.0)
     volumes, shells = tables.shells.shape
     counts = np.zeros((1, volumes, 2 * shells + 3), np.uint32)
-    asked = Asked(np.array([4]), pulses.turns, np.zeros((0, 2), np.int32), 0, np.zeros(1, np.int64))
+    asked = Asked(np.array([4]), pulses.turns, np.zeros((0, 2), np.int32), 0, np.arange(1), np.zeros(1, np.int64))
     count_in_grid(0, 1, tables, rays_of_pulses(pulses), asked, counts)
     assert counts.sum() == counts[0, 4, shells + 2 :].sum() == 1

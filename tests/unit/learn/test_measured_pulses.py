@@ -198,3 +198,28 @@ def test_joined_sets_have_the_least_noise_and_are_whole_where_all_are() -> None:
     assert not join_pulses([one, replace(two, complete=False)]).complete
     named = join_pulses([replace(one, label_names={1: "a"}), replace(two, label_names={2: "b"})])
     assert named.label_names == {1: "a", 2: "b"}
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e150])
+def test_directions_get_the_length_one_as_by_hand(size: float) -> None:
+    ways = np.random.default_rng(4).normal(0, size, (500, 3))
+    ways[:3] = np.diag([size, -size, size])
+    x, y, z = ways.T
+    expected = ways / np.sqrt(x * x + y * y + z * z)[:, None]
+    assert np.array_equal(MeasuredPulses.of(np.zeros(3), ways, np.ones(500)).directions, expected)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["origins", "directions"])
+@pytest.mark.parametrize("row, axis", [(0, 0), (3, 2), (6, 1)])
+def test_one_number_that_is_none_is_found_wherever_it_stands(name: str, row: int, axis: int, wrong: float) -> None:
+    pulses = some([0] * 7, [1.0] * 7)
+    array = getattr(pulses, name).copy()
+    array[row, axis] = wrong
+    with pytest.raises(InputError, match="must be finite"):
+        replace(pulses, **{name: array})
+
+
+def test_directions_of_two_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match=r"directions: must have the shape \(2, 3\)"):
+        MeasuredPulses.of(np.zeros(3), [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0])

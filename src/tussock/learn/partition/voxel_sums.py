@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from tussock.errors import InputError
 from tussock.kernels import borrowed, inline_kernel, kernel
 from tussock.learn.measured_pulses import MeasuredPulses
+from tussock.learn.walks.side_by_side import side_by_side
 from tussock.scene.volumes import MOST_VOXELS
-from tussock.threads import run_jobs, run_on_threads
+from tussock.threads import in_blocks, run_jobs, run_on_threads
 
 __all__ = ["Summing", "VoxelSums"]
 
@@ -149,10 +150,11 @@ class Summing:
 
     def add(self, pulses: MeasuredPulses, inside: NDArray[np.bool_]) -> None:
         """Add the returns that are ``inside`` what is learned."""
-        rows = np.flatnonzero(inside)
+        order = side_by_side(pulses)
+        rows = order[inside[order]]
         if not len(rows):
             return
-        noise = pulses.noise.variances(pulses.intensity[rows], pulses.ranges[rows])
+        noise = self._noise_of(pulses, rows)
         given = Returns(
             pulses.origins, pulses.directions, pulses.ranges, pulses.intensity, pulses.turns, pulses.rings, rows, noise
         )
@@ -165,6 +167,14 @@ class Summing:
             if (next_row == len(rows)).all():
                 return
             self._table = self._table.larger()
+
+    def _noise_of(self, pulses: MeasuredPulses, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """[m²] variance of the ranges of the chosen pulses, shape (m,)."""
+
+        def noise(some: slice) -> tuple[NDArray[np.float64]]:
+            return (pulses.noise.variances(pulses.intensity[rows[some]], pulses.ranges[rows[some]]),)
+
+        return in_blocks(noise, len(rows), self._workers)[0]
 
     def total(self) -> VoxelSums:
         """The sums; nothing can be added after that."""

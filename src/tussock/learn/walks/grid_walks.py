@@ -43,11 +43,12 @@ def _count(worker: int, gaussians: Any, rays: PulseRays, asked: Any, counts: Any
     walk, crossings = borrowed(own)
     volumes, pulses = crossings.volumes, crossings.pulses
     origins, directions, ranges, reach = rays
-    labels, next_block = borrowed(asked.labels), borrowed(asked.next_block)
+    labels, order, next_block = borrowed(asked.labels), borrowed(asked.order), borrowed(asked.next_block)
     n = 0
     first = taken(next_block) * _BLOCK
     while first < len(ranges):
-        for b in range(first, min(first + _BLOCK, len(ranges))):
+        for k in range(first, min(first + _BLOCK, len(ranges))):
+            b = order[k]
             last = labels[b]
             ray = ray_in_row(origins, directions, b, ranges[b] if ranges[b] == ranges[b] else reach)
             going = start_walk(gaussians.cells, 0, walk, ray)
@@ -73,7 +74,7 @@ def _add_crossings(
     worker: int, gaussians: Any, rays: PulseRays, asked: Any, crossings: Any, n: int, counts: Any
 ) -> None:
     """Count the first ``n`` crossings: a pulse ends in its own volume and passes the others."""
-    labels, turns, seen, near, _ = borrowed(asked)
+    labels, turns, seen, near, _, _ = borrowed(asked)
     volumes, pulses, _, shells, _, _ = borrowed(crossings)
     measure(gaussians, rays, crossings, n)
     mine, here, asks = borrowed(counts)[worker], volumes[:n], len(seen) > 0
@@ -132,15 +133,16 @@ def _escape(worker: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any
     gaussians, rays = borrowed(gaussians), borrowed(rays)
     walk, crossings, pool = borrowed(own)
     origins, directions, ranges, reach = rays
-    labels, without_own, next_block = borrowed(owners)
+    labels, without_own, order, next_block = borrowed(owners)
     own_at, row = uint64(without_own.ctypes.data), uint64(without_own.shape[1] * without_own.itemsize)
     first = taken(next_block) * _POOL
     while first < len(ranges):
         going = 0
         for k in range(min(_POOL, len(ranges) - first)):
-            fetch(own_at + uint64(max(labels[first + k], 0)) * row)
+            b = order[first + k]
+            fetch(own_at + uint64(max(labels[b], 0)) * row)
             state = Walk(pool.at[k], pool.ray[k], walk.met, walk.met_ray)
-            if start_walk(gaussians.cells, 0, state, ray_in_row(origins, directions, first + k, reach)):
+            if start_walk(gaussians.cells, 0, state, ray_in_row(origins, directions, b, reach)):
                 pool.left[k], pool.last[k], pool.going[going] = 1.0, -1, k
                 going += 1
         while going > 0:
@@ -150,7 +152,7 @@ def _escape(worker: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any
                 state = Walk(pool.at[k], pool.ray[k], walk.met, walk.met_ray)
                 n = next_cells(gaussians.cells, 0, state, -1, crossings.volumes, n, n + _STEP)
                 for c in range(before, n):
-                    crossings.pulses[c] = first + k
+                    crossings.pulses[c] = order[first + k]
                 pool.ends[k] = n
             measure(gaussians, rays, crossings, n)
             going = _multiply(worker, gaussians, rays, owners, sums, (crossings, pool), (first, going))
@@ -162,7 +164,7 @@ def _multiply(
     worker: int, gaussians: Any, rays: PulseRays, owners: Any, sums: Any, own: Any, some: tuple[int, int]
 ) -> int:
     """Take what pulses crossed from what is left of them; ``some``: the first of all, and how many go on. How many do so still."""
-    labels, without_own, _ = borrowed(owners)
+    labels, without_own, order, _ = borrowed(owners)
     expected, observed = borrowed(sums)
     (volumes, pulses, nearest, shells, passing, _), pool = borrowed(own)
     ranges, reach, all_shells = borrowed(rays.ranges), rays.reach, borrowed(gaussians.shells)
@@ -182,7 +184,7 @@ def _multiply(
     going, c = 0, 0
     for g in range(some[1]):
         k, begin = pool.going[g], c
-        b, end = some[0] + k, pool.ends[k]
+        b, end = order[some[0] + k], pool.ends[k]
         left, last, known = pool.left[k], pool.last[k], labels[b] >= 0
         stop = ranges[b] if ranges[b] == ranges[b] else reach
         while c < end and left >= LEAST_PASSING:
