@@ -92,46 +92,42 @@ class Placed(NamedTuple):
     keep_misses: bool
 
 
-def fire_pulse(
-    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
-) -> None:  # fmt: skip
-    """Pulse ``i`` of a launch: from what its sub-rays met to its returns."""
+def number_of(scanning: Scanning, many: Many, traced: Traced, slots: Slots, span: Span, i: int) -> Any:
+    """Pulse ``i`` of a launch: what its sensor reads, the slots of that sensor, and which of its pulses it is."""
     pulses = len(scanning.firing.lasers)
     j = span.first + i
     s = j // pulses
     p = int64(span.order[j - s * pulses])
     one = one_of(scanning, many, traced, span, s, i - p)
+    return one, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance)
+
+
+def fire_pulse(
+    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
+) -> None:  # fmt: skip
+    """Pulse ``i`` of a launch: from what its sub-rays met to its returns."""
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
     begin_firing(one, mine)
     forget_peaks(mine.heard.pulse_hits)
-    fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
+    fire_group(one, mine, into, lot)
 
 
 def meet_pulse(
     scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
 ) -> int:  # fmt: skip
     """The first half of `fire_pulse`: what its sub-rays met stays in its column of hits; in which queue it is to wait."""
-    pulses = len(scanning.firing.lasers)
-    j = span.first + i
-    s = j // pulses
-    p = int64(span.order[j - s * pulses])
-    one = one_of(scanning, many, traced, span, s, i - p)
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
     begin_firing(one, mine)
-    used = meet_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
-    return kind_of(one.receiving, used, mine.hits)
+    return kind_of(one.receiving, meet_group(one, mine, into, lot), mine.hits)
 
 
 def receive_pulse(
     scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
 ) -> None:  # fmt: skip
     """The second half: from its hits to its returns."""
-    pulses = len(scanning.firing.lasers)
-    j = span.first + i
-    s = j // pulses
-    p = int64(span.order[j - s * pulses])
-    one = one_of(scanning, many, traced, span, s, i - p)
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
     forget_peaks(mine.heard.pulse_hits)
-    used = rows_in_use(mine.hits, len(scanning.firing.stencil))
-    receive_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance), used)
+    receive_group(one, mine, into, lot, rows_in_use(mine.hits, len(scanning.firing.stencil)))
 
 
 _FIRE = """
@@ -396,7 +392,7 @@ def bound(
         rebound.put(at_once, rebound.of(later))
     for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
         rebound.put(step, nothing)
-    for function in (one_of, _sum_up, fire_pulse, meet_pulse, receive_pulse, queue_up, next_in_line):
+    for function in (one_of, _sum_up, number_of, fire_pulse, meet_pulse, receive_pulse, queue_up, next_in_line):
         rebound.put(function, rebound.of(function))
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
     kernels = (*KERNELS, *[_written_kernel(name, text, examples.scratch, local) for name, text in _WRITTEN.items()])

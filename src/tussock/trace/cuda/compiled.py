@@ -34,6 +34,8 @@ types: Any = numba_types
 CAPABILITY = (7, 5)
 _VERSION = "8.1"
 """of PTX: kernels may have more than 4 KB of arguments since, and drivers of 2023 know it"""
+_TOO_NEW = '.pragma "used_bytes_mask'
+"""a hint to newer drivers, which this version of PTX does not have"""
 _CLEARED = re.compile(r"""^ *store \[[^\n]+\] zeroinitializer, [^\n]+%"_cudapy_lmem[^\n]*\n""", re.MULTILINE)
 """where Numba clears a thread's own array, which as NumPy's `empty` need not hold anything"""
 
@@ -98,7 +100,7 @@ def compile_ptx(
         made, _ = cuda.compile(function(), signature, device=False, abi="numba", cc=CAPABILITY, output="ptx")
     # Numba's name of the kernel has the names of all types in it, and every argument has that name in its own.
     entry = made.split(".entry", 1)[1].split("(", 1)[0].strip()
-    lines = made.replace(entry, name).rstrip("\0").splitlines()
+    lines = [line for line in made.replace(entry, name).rstrip("\0").splitlines() if _TOO_NEW not in line]
     ptx = "\n".join(f".version {_VERSION}" if line.startswith(".version") else line for line in lines) + "\n"
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
