@@ -38,7 +38,7 @@ def test_of_tuples() -> None:
 
 
 def test_an_array_of_a_thread_is_not_cleared() -> None:
-    """It is written before it is read; half a kilobyte for every ray would take longer than a tenth of its walk."""
+    """It is written before it is read; to clear half a kilobyte for every ray took a tenth of its walk."""
     pytest.importorskip("numba_cuda", reason="needs the extra: pip install 'tussock[cuda]'")
     cuda, int32 = import_module("numba.cuda"), types.int32
 
