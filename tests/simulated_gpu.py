@@ -57,7 +57,7 @@ class SimulatedArray(np.ndarray):
         return np.array(self)
 
     def start_copy(self, where: Any) -> None:
-        where[...] = self
+        where[...] = self[: len(where)]
 
 
 class SimulatedLaunch:

@@ -111,8 +111,10 @@ def scan(
 
     shot = prepare(world, sensor, path, seed, frame, waveform=waveform, epoch=epoch)
     fired, slots = shot.fired, shot.slots
-    if on == "gpu":
-        columns = _scan_on_gpu(world, sensor, shot, keep_misses=keep_misses, threads=threads)
+    there = _fired_on_gpu(world, sensor, shot, keep_misses=keep_misses) if on == "gpu" else None
+    meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
+    if there is not None:  # which has been at work meanwhile
+        columns = _from_gpu(there, slots, threads)
     else:
         pulses = len(fired.lasers)
         together = LANES * shot.scanning.firing.apart
@@ -138,7 +140,6 @@ def scan(
         run_on_threads(sunlight_loop, threads, shot.scanning, _checked_sun(sun), light)
         columns["near_infrared"][:] = light[columns["pulse"]]
     waveforms = _waveforms(slots.recording, sensor, threads) if waveform else None
-    meta = frame_meta(world, sensor, seed, frame, len(fired.lasers)) | {"start_s": fired.start}
     if waveforms is not None:
         meta["waveforms"] = {"pulse_fwhm_ns": waveforms.pulse_fwhm_ns, "noise": waveforms.noise}
     return Frame(**columns, meta=meta, trajectory=path, waveforms=waveforms)
@@ -181,10 +182,8 @@ def prepare(
     return Prepared(scanning, fired, _slots(len(pulses), sensor, waveform=waveform), moving, start + span)
 
 
-def _scan_on_gpu(
-    world: World, sensor: Sensor, shot: Prepared, *, keep_misses: bool, threads: int
-) -> dict[str, NDArray[Any]]:
-    """The columns of a scan that a graphics processor makes; waveforms, where they are kept, into the slots."""
+def _fired_on_gpu(world: World, sensor: Sensor, shot: Prepared, *, keep_misses: bool) -> Any:
+    """A scan that a graphics processor has begun."""
     from tussock.gpu.scans import shots_of
     from tussock.gpu.worlds import Wanted, ready_on_gpu
 
@@ -193,7 +192,12 @@ def _scan_on_gpu(
         world, Wanted(sensor, scanning, fired, slots, fired.start, shot.end, 1, keep_misses)
     )  # fmt: skip
     there.fire(shots_of(scanning), fired.start)
-    columns = there.to_host(int(there.starts()[-1]), threads)
+    return there
+
+
+def _from_gpu(there: Any, slots: Slots, threads: int) -> dict[str, NDArray[Any]]:
+    """The columns of a scan that a graphics processor makes, when it is done; waveforms, where they are kept, into the slots."""
+    columns: dict[str, NDArray[Any]] = there.to_host(int(there.starts()[-1]), threads)
     if len(slots.recording.samples):
         slots.recording.starts[:] = there.slots.recording.starts.to_host()
         slots.recording.samples[:] = there.slots.recording.samples.to_host()

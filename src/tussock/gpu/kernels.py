@@ -18,22 +18,26 @@ from numpy.typing import NDArray
 
 from tussock.frames.collect import Fired, fill_block, true_direction
 from tussock.gpu.left_out import idle, unmet
+from tussock.gpu.peaks import LATER, forget_peaks, remember_bracket, remember_compact, take_remembered
 from tussock.gpu.probing import beside, probe_kernel, probes
+from tussock.gpu.queues import Queues, kind_of, next_in_line, queue_up
 from tussock.gpu.sharing import Many, Span, in_own_media, one_of, receiving_of, slots_of
 from tussock.gpu.tracing import RayTable, aim_kernel, behind_kernel, hit_kernel, walk_kernel
 from tussock.gpu.tuples import arrays_in, rebuilding, written, written_out
 from tussock.gpu.wandering import Wandering, drawn_direction, fired_of, wandering_of
 from tussock.pulse.adaptive import finish_lanes, met_in_group
-from tussock.pulse.follow import ONE_IN, follow_lanes, through_leaves
+from tussock.pulse.follow import ONE_IN, follow_lanes, may_go_on, through_leaves
 from tussock.pulse.listen import hear_lanes, lift_lanes, listen_lanes
-from tussock.pulse.loop import begin_firing, fire_group, new_scratch
+from tussock.pulse.loop import begin_firing, fire_group, meet_group, new_scratch, receive_group
 from tussock.pulse.receive import receive_lanes
 from tussock.pulse.record import add_drops, record_lanes
+from tussock.pulse.reflect import rows_in_use
 from tussock.pulse.tables import Lot, Scanning, Scratch, Slots
 from tussock.pulse.vegetation import respond_lanes
 from tussock.pulse.volumes import end_beams, stop_lanes
-from tussock.pulse.weather import weather_lanes
-from tussock.rebound import Rebound
+from tussock.pulse.weather import has_weather, weather_lanes
+from tussock.rebound import Rebound, in_python
+from tussock.signal.echoes import take_bracket, take_compact, take_rest
 from tussock.signal.media import Media
 from tussock.trace.cuda.packets import Traced
 from tussock.trace.cuda.rebound import single_rays
@@ -41,6 +45,7 @@ from tussock.trace.surroundings import trace_volumes
 
 __all__ = [
     "BLOCK",
+    "FIRING",
     "KERNELS",
     "MOST_CLOUDS",
     "SCAN_THREADS",
@@ -66,6 +71,11 @@ MOST_CLOUDS = 128
 _LIST = 16
 """elements: arrays of a thread that have as many are lists and stacks, of which only what the pulse wrote is read; to clear
 them would take longer than to fill them"""
+_NODES = 4
+"""samples of a waveform that are taken together: one instruction takes one of them there"""
+_LATER: dict[Any, Any] = {
+    take_bracket: remember_bracket, take_compact: remember_compact, take_rest: take_remembered
+}  # fmt: skip
 _WAITING = (2, 32)
 """rays of one pulse that wait to go on: through leaves one at a time, and behind mirrors two for every bounce would do"""
 
@@ -82,17 +92,42 @@ class Placed(NamedTuple):
     keep_misses: bool
 
 
-def fire_pulse(
-    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
-) -> None:  # fmt: skip
-    """Pulse ``i`` of a launch: from what its sub-rays met to its returns."""
+def number_of(scanning: Scanning, many: Many, traced: Traced, slots: Slots, span: Span, i: int) -> Any:
+    """Pulse ``i`` of a launch: what its sensor reads, the slots of that sensor, and which of its pulses it is."""
     pulses = len(scanning.firing.lasers)
     j = span.first + i
     s = j // pulses
     p = int64(span.order[j - s * pulses])
     one = one_of(scanning, many, traced, span, s, i - p)
+    return one, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance)
+
+
+def fire_pulse(
+    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
+) -> None:  # fmt: skip
+    """Pulse ``i`` of a launch: from what its sub-rays met to its returns."""
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
     begin_firing(one, mine)
-    fire_group(one, mine, slots_of(slots, s * pulses, (s + 1) * pulses), Lot(p, 1, 1, one.chance))
+    forget_peaks(mine.heard.pulse_hits)
+    fire_group(one, mine, into, lot)
+
+
+def meet_pulse(
+    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
+) -> int:  # fmt: skip
+    """The first half of `fire_pulse`: what its sub-rays met stays in its column of hits; in which queue it is to wait."""
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
+    begin_firing(one, mine)
+    return kind_of(one.receiving, meet_group(one, mine, into, lot), mine.hits)
+
+
+def receive_pulse(
+    scanning: Scanning, many: Many, traced: Traced, mine: Scratch, slots: Slots, span: Span, i: int
+) -> None:  # fmt: skip
+    """The second half: from its hits to its returns."""
+    one, into, lot = number_of(scanning, many, traced, slots, span, i)
+    forget_peaks(mine.heard.pulse_hits)
+    receive_group(one, mine, into, lot, rows_in_use(mine.hits, len(scanning.firing.stencil)))
 
 
 _FIRE = """
@@ -107,6 +142,27 @@ def fire_kernel(scanning, many, traced, whole, slots, span):
 """
 """The kernel that fires pulses. Small arrays of a thread's memory are its own, which is quickest, and are made here,
 where their sizes are known; those with a row for every hit are columns of the tables ``whole``."""
+_MEET = """
+def meet_kernel(scanning, many, traced, whole, slots, span, queues, turn):
+    t, threads = int64(cuda.grid(1)), int64(whole.hits.ranges.shape[2])
+{arrays}
+    i, kind = turn * threads + t, int64(-1)
+    if t < threads and i < span.pulses:
+        kind = int64(meet_pulse(scanning, many, traced, {scratch}, slots, span, i))
+    queue_up(queues, turn, kind, t)
+"""
+"""The first half of `_FIRE`, of as many pulses as there are columns of hits."""
+_RECEIVE = """
+def receive_kernel(scanning, many, traced, whole, slots, span, queues, turn):
+    t, threads = next_in_line(queues, turn), int64(whole.hits.ranges.shape[2])
+{arrays}
+    if t >= 0:
+        receive_pulse(scanning, many, traced, {scratch}, slots, span, turn * threads + t)
+"""
+"""The second half, of the same pulses in the order of their queues."""
+_WRITTEN = {"fire_kernel": _FIRE, "meet_kernel": _MEET, "receive_kernel": _RECEIVE}
+FIRING = frozenset(_WRITTEN)
+"""the kernels of which steps are left out"""
 
 
 def local_arrays(scanning: Scanning, returns: int) -> set[str]:
@@ -123,9 +179,12 @@ def local_arrays(scanning: Scanning, returns: int) -> set[str]:
     }
 
 
-def _fire_kernel(example: Scratch, local: set[str]) -> Callable[..., None]:
-    """`_FIRE` written out for a thread's memory like ``example``, which has a last axis for the threads."""
-    names: dict[str, Any] = {"cuda": cuda, "int64": int64, "fire_pulse": fire_pulse}
+def _written_kernel(name: str, template: str, example: Scratch, local: set[str]) -> Callable[..., None]:
+    """A kernel written out for a thread's memory like ``example``, which has a last axis for the threads."""
+    names: dict[str, Any] = {
+        function.__name__: function
+        for function in (fire_pulse, meet_pulse, receive_pulse, queue_up, next_in_line)
+    } | {"cuda": cuda, "int64": int64}  # fmt: skip
     lines, own = [], {}
     for number, path in enumerate(sorted(local)):
         array = arrays_in(example, "whole")[path][..., 0]
@@ -144,8 +203,8 @@ def _fire_kernel(example: Scratch, local: set[str]) -> Callable[..., None]:
         return own.get(path) or f"{path}[{':, ' * (axes - 1)}t]"
 
     scratch = written("whole", example, found, names)
-    text = _FIRE.format(arrays="\n".join(f"    {line}" for line in lines), scratch=scratch)
-    return written_out("fire_kernel", text, names)
+    text = template.format(arrays="\n".join(f"    {line}" for line in lines), scratch=scratch)
+    return written_out(name, text, names)
 
 
 def _unravelled(shape: tuple[int, ...]) -> list[str]:
@@ -242,6 +301,7 @@ class Examples(NamedTuple):
     placed: Placed
     fired: Fired
     out: Any
+    queues: Queues
 
     def arguments(self) -> dict[str, tuple[Any, ...]]:
         """The arguments of every kernel, by its name."""
@@ -250,21 +310,36 @@ class Examples(NamedTuple):
         count = self.span.pulses * sub_rays
         tracing = (self.scanning, self.many, self.traced, self.rays, self.span)
         return {
-            "aim_kernel": tracing,
+            "aim_kernel": (*tracing, self.queues.counts),
             "walk_kernel": (ways.standing, tables, self.rays, count, False),
             "hit_kernel": (ways.standing, ways.moving, tables, self.rays, self.traced, sub_rays, count),
             **({"behind_kernel": tracing} if self.through_leaves() else {}),
             **({"probe_kernel": tracing} if probes(self.scanning.firing) else {}),
-            "fire_kernel": (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span),
+            **self._firing(),
             "place_kernel": (self.slots.counts, self.placed, len(self.fired.lasers)),
             "total_kernel": (self.placed,),
             "fill_kernel": (self.fired, self.many, self.slots, tables, self.placed, self.out),
         }  # fmt: skip
 
+    def _firing(self) -> dict[str, tuple[Any, ...]]:
+        """The arguments of the kernel that fires pulses, or of its two halves."""
+        whole = (self.scanning, self.many, self.traced, self.scratch, self.slots, self.span)
+        if not self.queue():
+            return {"fire_kernel": whole}
+        return dict.fromkeys(("meet_kernel", "receive_kernel"), (*whole, self.queues, 0))
+
+    def queue(self) -> bool:
+        """Whether pulses queue up for the receiver: where some have echoes that take long to find, and there is nothing in the air,
+        of which a thread remembers more than hits."""
+        scanning = self.scanning
+        return (
+            len(scanning.firing.stencil) > 1 and scanning.receiving.echoes and not in_python(has_weather)(scanning.air)
+        )
+
     def through_leaves(self) -> int:
         """How many sub-rays of a pulse go on through leaves."""
         scanning = self.scanning
-        if scanning.receiving.bounces == 0 or not getattr(through_leaves, "py_func", through_leaves)(scanning):
+        if scanning.receiving.bounces == 0 or not in_python(through_leaves)(scanning):
             return 0
         return -(-len(scanning.firing.stencil) // ONE_IN)
 
@@ -272,7 +347,7 @@ class Examples(NamedTuple):
         """The steps of a pulse that this scan never takes."""
         around, receiving, air = self.scanning.around, self.scanning.receiving, self.scanning.air
         taken: dict[Any, Any] = {
-            follow_lanes: (around.tables.bends or around.tables.leaves) and receiving.bounces > 0,
+            follow_lanes: in_python(may_go_on)(self.scanning),
             respond_lanes: len(around.tables.responses) > 0,
             end_beams: len(around.volumes.model) > 0,
             stop_lanes: len(around.volumes.model) > 0,
@@ -313,12 +388,14 @@ def bound(
         rebound.put(true_direction, rebound.of(drawn_direction))
         rebound.put(fired_of, rebound.of(wandering_of))
     rebound.put(met_in_group, rebound.of(beside))
+    for at_once, later in _LATER.items():
+        rebound.put(at_once, rebound.of(later))
     for step, nothing in idle(wrap, dict.fromkeys(examples.unused(), "0")).items():
         rebound.put(step, nothing)
-    for function in (one_of, _sum_up, fire_pulse):
+    for function in (one_of, _sum_up, number_of, fire_pulse, meet_pulse, receive_pulse, queue_up, next_in_line):
         rebound.put(function, rebound.of(function))
     local = local_arrays(examples.scanning, examples.slots.range.shape[1])
-    kernels = (*KERNELS, _fire_kernel(examples.scratch, local))
+    kernels = (*KERNELS, *[_written_kernel(name, text, examples.scratch, local) for name, text in _WRITTEN.items()])
     return {kernel.__name__: rebound.plain(kernel) for kernel in kernels}
 
 
@@ -343,7 +420,16 @@ def waiting_rays(scanning: Scanning) -> int:
 
 def _constants(waiting: int) -> dict[tuple[str, str], Any]:
     """What is another number for one thread than for a worker of the processor."""
-    return {("tussock.pulse.follow", "_DEPTH"): waiting, ("tussock.pulse.clouds", "_LEAST"): MOST_CLOUDS}
+    nodes = {
+        (f"tussock.{module}", name): row * _NODES
+        for module in ("signal.waveform", "signal.echoes", "pulse.tables")
+        for row, name in enumerate(("NODE", "VALUE", "SLOPE", "CURVE"))
+    } | {(f"tussock.{module}", "NODES"): _NODES for module in ("signal.waveform", "signal.echoes", "pulse.tables")}
+    return {
+        ("tussock.pulse.follow", "_DEPTH"): waiting,
+        ("tussock.pulse.clouds", "_LEAST"): MOST_CLOUDS,
+        ("tussock.pulse.tables", "_LATER"): LATER,
+    } | nodes
 
 
 def plain_new_scratch(scanning: Scanning, returns: int) -> Scratch:

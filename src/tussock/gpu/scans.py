@@ -14,6 +14,7 @@ from tussock.frames.collect import Fired, Out, bytes_of, columns_in, room_for
 from tussock.frames.memory import copy_on_threads, reused
 from tussock.gpu.kernels import (
     BLOCK,
+    FIRING,
     SCAN_THREADS,
     Examples,
     Placed,
@@ -24,6 +25,7 @@ from tussock.gpu.kernels import (
 )
 from tussock.gpu.left_out import names_of
 from tussock.gpu.probing import GROUP, group_order, probes
+from tussock.gpu.queues import QUEUES, Queues
 from tussock.gpu.sharing import Many, Span, in_own_media
 from tussock.gpu.tracing import RayTable
 from tussock.gpu.tuples import arrays_in, mapped
@@ -42,9 +44,10 @@ __all__ = ["GpuScan", "Shots", "compiled_kernels", "examples_of", "shots_of", "t
 
 _MOST_RAYS = 1 << 24  # of a launch, some 1.4 GB; more are taken one launch after the other
 _SAME_MEDIA = sealed(np.zeros((0, 4), np.float32))
-_COPYING = 4  # threads that saturate the memory of a processor
+_COPYING = 8  # threads that saturate the memory of a processor
 _THREADS_A_PROCESSOR = 2048  # threads that a multiprocessor holds
 _MANY_THREADS = 512  # of a block whose pulses are neighbours: they find in its memory what the others looked at
+_RECEIVING = 128  # threads of a group whose pulses are of a kind
 _SHARE_FOR_SCRATCH = 4  # of the free memory, this part at most is for the threads' own
 
 
@@ -104,6 +107,7 @@ def examples_of(
         there, many, traced, RayTable.with_room(np.zeros, 1), Span(np.zeros(1, np.int32), 0, 1),
         mapped(scratch, lambda a: a[..., None]), slots,
         Placed(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64), False), fired, Out(**room_for(0)),
+        Queues(np.zeros((1, QUEUES), np.int32), np.zeros((QUEUES, 1), np.int32)),
     )  # fmt: skip
 
 
@@ -134,7 +138,7 @@ def compiled_kernels(examples: Examples) -> dict[str, str]:
         return made[name]
 
     return {
-        name: compile_ptx(name, args, partial(function, name), without=left_out if name == "fire_kernel" else unmet)
+        name: compile_ptx(name, args, partial(function, name), without=left_out if name in FIRING else unmet)
         for name, args in examples.arguments().items()
     }
 
@@ -185,10 +189,15 @@ class GpuScan:
             device.empty(sensors * self._blocks, np.int64), device.empty(groups, np.int64),
             device.empty(sensors + 1, np.int64), keep_misses,
         )  # fmt: skip
+        scratch = self._scratch(examples, at_once)
+        threads = scratch.hits.ranges.shape[2]
+        queues: Any = Queues(
+            device.empty((-(-at_once // threads), QUEUES), np.int32), device.empty((QUEUES, threads), np.int32)
+        )
         self._ready = Examples(
             self._there(scanning, standing, moving, traced), many, traced, RayTable.with_room(device.empty, at_once * rays),
-            Span(device.copied(_order(examples.fired, scanning.firing, self._few)), 0, at_once), self._scratch(examples, at_once), self.slots,
-            placed, mapped(examples.fired, self._upload), out,
+            Span(device.copied(_order(examples.fired, scanning.firing, self._few)), 0, at_once), scratch, self.slots,
+            placed, mapped(examples.fired, self._upload), out, queues,
         )  # fmt: skip
         self._last: dict[str, Any] = {}
         self._air = scanning.air._asdict()
@@ -229,12 +238,22 @@ class GpuScan:
                 self._add("behind_kernel", args["behind_kernel"], span.pulses * self._through, _MANY_THREADS)
             if self._probes:
                 self._add("probe_kernel", args["probe_kernel"], span.pulses)
-            self._add("fire_kernel", args["fire_kernel"], ready.scratch.hits.ranges.shape[2], _MANY_THREADS)
+            self._add_firing(args, span.pulses)
         args = ready.arguments()
         blocks = self._sensors * self._blocks
         self._add("place_kernel", args["place_kernel"], blocks, SCAN_THREADS)
         self._add("total_kernel", args["total_kernel"], SCAN_THREADS, SCAN_THREADS)
         self._add("fill_kernel", args["fill_kernel"], total)
+
+    def _add_firing(self, args: dict[str, Any], pulses: int) -> None:
+        """Fire so many pulses; where they queue up, as many at a time as there are columns of hits."""
+        threads = self._ready.scratch.hits.ranges.shape[2]
+        if "fire_kernel" in args:
+            self._add("fire_kernel", args["fire_kernel"], threads, _MANY_THREADS)
+            return
+        for turn in range(-(-pulses // threads)):
+            self._add("meet_kernel", (*args["meet_kernel"][:-1], turn), threads)
+            self._add("receive_kernel", (*args["receive_kernel"][:-1], turn), threads + QUEUES * _RECEIVING, _RECEIVING)
 
     def _spans(self) -> list[tuple[int, int]]:
         """Where launches begin and how many pulses each has; no group of pulses that are probed is in two."""
@@ -333,7 +352,7 @@ class GpuScan:
         size = bytes_of(rows)
         memory, kept = self._device.staging(size), reused(size)
         for name, array in columns_in(memory, rows).items():
-            self.columns[name].first(rows).start_copy(array)
+            self.columns[name].start_copy(array)
         self._device.wait()
         copy_on_threads(memory, kept, min(threads, _COPYING))
         return columns_in(kept, rows)

@@ -65,14 +65,19 @@ class RayTable(NamedTuple):
         return cls(make((rays, 4), f4), make((rays, 4), f4), make(rays, f4), make((3, rays), np.int32))
 
 
-def aim_kernel(scanning: Scanning, many: Many, traced: Traced, rays: RayTable, span: Span) -> None:
-    """One thread a sub-ray: where it starts and where it goes."""
+def aim_kernel(
+    scanning: Scanning, many: Many, traced: Traced, rays: RayTable, span: Span, waiting: NDArray[np.int32]
+) -> None:  # fmt: skip
+    """One thread a sub-ray: where it starts and where it goes. The first also empty the queues (`tussock.gpu.queues`)."""
     i = int64(cuda.grid(1))
     turn, aim = cuda.local.array(POSE_ROWS, float64), cuda.local.array(AIM_ROWS, float32)
     weights, numbers, bits = cuda.local.array(1, float32), cuda.local.array(16, float32), cuda.local.array(8, uint32)
     masks, materials, stack = cuda.local.array(1, uint32), cuda.local.array(1, int32), cuda.local.array(1, int32)
     firing = scanning.firing
     pulses, count = len(firing.lasers), len(firing.stencil)
+    if i < len(waiting):
+        for kind in range(waiting.shape[1]):
+            waiting[i, kind] = 0
     if i < span.pulses * count:
         packet: Any = Packet(numbers, bits, masks, materials, stack)
         j, k = span.first + i // count, i % count

@@ -22,7 +22,7 @@ from tussock.trace.world import World
 
 __all__ = ["OnGpu", "Wanted", "on_gpu", "ready_on_gpu"]
 
-_REGISTERS = {"behind_kernel": 128, "fire_kernel": 128, "hit_kernel": 96}
+_REGISTERS = {"behind_kernel": 128, "fire_kernel": 128, "hit_kernel": 96, "meet_kernel": 128, "receive_kernel": 128}
 """of a thread, where not 64: with more, fewer threads are at work, and what waits for memory waits for longer"""
 _KEPT = 4  # sensors in a world whose memory is kept
 

@@ -45,7 +45,7 @@ from tussock.trace.packets import LANES, new_packet
 from tussock.trace.placed_volumes import new_volume_walk
 from tussock.trace.surroundings import trace_sub_ray
 
-__all__ = ["Shot", "Turns", "begin_firing", "fire_group", "new_scratch", "pulse_loop"]
+__all__ = ["Shot", "Turns", "begin_firing", "fire_group", "meet_group", "new_scratch", "pulse_loop", "receive_group"]
 
 
 class Turns(NamedTuple):
@@ -137,6 +137,13 @@ def begin_firing(scanning: Scanning, scratch: Scratch) -> None:
 @inline_kernel
 def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot) -> int:
     """Fire a group of pulses; how many returns there are."""
+    used = meet_group(scanning, scratch, slots, lot)
+    return receive_group(scanning, scratch, slots, lot, used)
+
+
+@inline_kernel
+def meet_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot) -> int:
+    """Put what a group of pulses meets into the table of hits; how many rows of it are in use."""
     around, firing, poses = scanning.around, scanning.firing, scanning.poses
     receiving, air = scanning.receiving, scanning.air
     packet, hits = scratch.packet, scratch.hits
@@ -165,6 +172,13 @@ def fire_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot) -> 
     if has_weather(air):
         weather_lanes(scanning, scratch, lot, used, len(slots.recording.samples) > 0)
         used = rows_in_use(hits, rays)
+    return used
+
+
+@inline_kernel
+def receive_group(scanning: Scanning, scratch: Scratch, slots: Slots, lot: Lot, used: int) -> int:
+    """Turn the first ``used`` rows of hits of a group into returns, and leave room for the next; how many there are."""
+    receiving, hits, rays = scanning.receiving, scratch.hits, len(scanning.firing.stencil)
     if receiving.echoes:
         found = listen_lanes(scanning, scratch, lot, used, slots)
         if len(slots.recording.samples) > 0:

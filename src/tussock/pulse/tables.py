@@ -27,6 +27,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_LATER = 0  # numbers of the peaks of a pulse that are found in the end: all are found at once
+
+
 class Spot(IntEnum):
     """Where the sub-rays of a pulse go."""
 
@@ -482,7 +485,7 @@ def new_heard(rows: int) -> Heard:
         Peaks(np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4), np.zeros(LANES, f4)),
         PulseHits(
             np.zeros(rows, f4), np.zeros(rows, f4), np.zeros(rows, np.int32), np.zeros(rows, np.uint64),
-            np.zeros(4 * NODES, f4),
+            np.zeros(4 * NODES, f4), np.zeros(_LATER, f4),
         ),
         Echoes(
             np.ones((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), f4), np.zeros((ECHOES, LANES), np.int32),

@@ -24,13 +24,17 @@ from tussock.kernels import inline_kernel, loop_kernel
 from tussock.signal.compact import COMPACT, peak_of_moments
 from tussock.signal.waveform import CURVE, NODE, NODES, SLOPE, VALUE, sample_waveform
 
-__all__ = ["ECHOES", "REACH", "Echoes", "LaneHits", "PulseHits", "Resolution", "find_echoes"]
+__all__ = [
+    "CLOSE", "ECHOES", "REACH", "Bracket", "Echoes", "LaneHits", "Node", "PulseHits", "Resolution", "Window", "compact_peak", "find_echoes",
+    "find_peak", "take_bracket", "take_compact", "take_rest",
+]  # fmt: skip
 
 ECHOES = 32
 """the most echoes of a pulse; the weakest give way"""
 REACH = np.float32(5.25)
 """[σ] how far the pulse of a hit reaches: beyond that it is below a millionth"""
-_CLOSE = np.float32(7.5)  # [σ] within it all nodes are sampled at once, and sorting would gain nothing
+CLOSE = np.float32(7.5)
+"""[σ] within it all nodes are sampled at once, and sorting would gain nothing"""
 _ZERO, _HALF, _ONE, _TWO = (np.float32(value) for value in (0.0, 0.5, 1.0, 2.0))
 _FEW = 64  # hits that are put in order by counting
 _GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura's gaps of Shell's sort
@@ -49,6 +53,8 @@ class PulseHits(NamedTuple):
     """uint64"""
     samples: Any
     """the waveform at some paths, four rows: `tussock.signal.waveform`"""
+    later: Any = None
+    """room for peaks that are found in the end; none where they are found at once"""
 
 
 class Echoes(NamedTuple):
@@ -97,12 +103,32 @@ class _Stretch(NamedTuple):
     in_order: bool
 
 
-class _Node(NamedTuple):
+class Node(NamedTuple):
     """The waveform at one path."""
 
     value: Any
     slope: Any
     curve: Any
+
+
+class Bracket(NamedTuple):
+    """Two nodes between which the waveform peaks, or may do so."""
+
+    before: Node
+    after: Node
+    path: Any
+    """[m] of the second one"""
+    step: Any
+    """[m] from the first one to it"""
+    falls: bool
+    """whether the slope falls through 0 between them"""
+
+
+class Window(NamedTuple):
+    """The hits ``low`` to ``high`` of a pulse, those that have a part in a peak."""
+
+    low: Any
+    high: Any
 
 
 @loop_kernel
@@ -112,19 +138,31 @@ def find_echoes(given: LaneHits, lane: int, resolution: Resolution, hits: Any, o
     sigma = resolution.sigma
     out.counts[lane] = 0
     count = 0
-    if furthest - nearest <= _CLOSE * sigma:
-        for k in range(used):
-            if energies[k, lane] > _ZERO:
-                hits.paths[count], hits.energies[count], hits.rows[count] = ranges[k, lane], energies[k, lane], k
-                count += 1
-        _echoes_of_stretch(hits, _Stretch(0, count, nearest, furthest, False), resolution, lane, out)
-        return
+    close = furthest - nearest <= CLOSE * sigma
     for k in range(used):
         if energies[k, lane] > _ZERO:
-            # The bits of floats above 0 are in the order of the floats; the row makes every key different.
-            bits = np.uint64(np.float32(ranges[k, lane]).view(np.uint32))
-            hits.keys[count] = np.uint64(bits << np.uint64(32)) | np.uint64(k)
+            if close:
+                hits.paths[count], hits.energies[count], hits.rows[count] = ranges[k, lane], energies[k, lane], k
+            else:
+                # The bits of floats above 0 are in the order of the floats; the row makes every key different.
+                bits = np.uint64(np.float32(ranges[k, lane]).view(np.uint32))
+                hits.keys[count] = np.uint64(bits << np.uint64(32)) | np.uint64(k)
             count += 1
+    if not close:
+        _put_in_order(given, lane, count, hits)
+    begin = 0
+    while begin < count:
+        end = count if close else _end_of_stretch(hits.paths, begin, count, REACH * sigma)
+        first, last = (nearest, furthest) if close else (hits.paths[begin], hits.paths[end - 1])
+        _echoes_of_stretch(hits, _Stretch(begin, end, first, last, not close), resolution, lane, out)
+        begin = end
+    take_rest(hits, resolution, lane, out)
+
+
+@inline_kernel
+def _put_in_order(given: LaneHits, lane: int, count: int, hits: Any) -> None:
+    """The hits by their paths, from the first ``count`` keys."""
+    ranges, energies = given.ranges, given.energies
     if count <= _FEW:
         for i in range(count):
             # How many keys are smaller is the key's place: no branch to guess wrong, and it becomes vector code.
@@ -138,14 +176,15 @@ def find_echoes(given: LaneHits, lane: int, resolution: Resolution, hits: Any, o
         for i in range(count):
             k = int(hits.keys[i] & _LOW)
             hits.paths[i], hits.energies[i], hits.rows[i] = ranges[k, lane], energies[k, lane], k
-    begin = 0
-    while begin < count:
-        end = begin + 1
-        while end < count and hits.paths[end] - hits.paths[end - 1] <= REACH * sigma:
-            end += 1
-        stretch = _Stretch(begin, end, hits.paths[begin], hits.paths[end - 1], True)
-        _echoes_of_stretch(hits, stretch, resolution, lane, out)
-        begin = end
+
+
+@inline_kernel
+def _end_of_stretch(paths: Any, begin: int, count: int, reach: Any) -> int:
+    """Behind the last hit that is within ``reach`` [m] of the one before it."""
+    end = begin + 1
+    while end < count and paths[end] - paths[end - 1] <= reach:
+        end += 1
+    return end
 
 
 @inline_kernel
@@ -165,16 +204,16 @@ def _sort(keys: Any, count: int) -> None:
 def _echoes_of_stretch(hits: Any, stretch: _Stretch, resolution: Resolution, lane: int, out: Any) -> None:
     """The echoes of hits that lie between two paths."""
     begin, end, first, last, sorted_ = stretch
-    sigma, separation = resolution
+    sigma = resolution.sigma
     paths, samples = hits.paths, hits.samples
     per_sigma, span = _ONE / sigma, last - first
     if span <= COMPACT * sigma:
-        _compact_echo(hits, stretch, resolution, lane, out)
+        take_compact(hits, stretch.first, Window(begin, end), resolution, lane, out)
         return
     cells = max(int(np.ceil(_TWO * span * per_sigma)), 1)
     step = span / np.float32(cells)
     low, high = begin, begin if sorted_ else end
-    before = _Node(_ZERO, _ZERO, _ZERO)
+    before = Node(_ZERO, _ZERO, _ZERO)
     for start in range(0, cells + 1, NODES):
         for j in range(NODES):
             samples[NODE + j] = first + np.float32(start + j) * step
@@ -186,27 +225,53 @@ def _echoes_of_stretch(hits: Any, stretch: _Stretch, resolution: Resolution, lan
         sample_waveform(paths, hits.energies, low, high, per_sigma, samples)
         for j in range(min(NODES, cells + 1 - start)):
             # All hits lie behind the first node and before the last one, whatever rounding says.
-            node = _Node(samples[VALUE + j], samples[SLOPE + j], samples[CURVE + j])
+            node = Node(samples[VALUE + j], samples[SLOPE + j], samples[CURVE + j])
             if start + j == 0:
-                node = _Node(node.value, max(node.slope, _ZERO), node.curve)
+                node = Node(node.value, max(node.slope, _ZERO), node.curve)
             elif start + j == cells:
-                node = _Node(node.value, min(node.slope, _ZERO), node.curve)
+                node = Node(node.value, min(node.slope, _ZERO), node.curve)
             falls = (before.slope > _ZERO or start + j == 1) and node.slope <= _ZERO
             # Products of slopes and curvatures, of which one may vanish: no branch until all are known.
             bends = (before.slope * node.slope > _ZERO) & (before.curve * before.slope < _ZERO)
             bends &= before.curve * node.curve < _ZERO
             if start + j > 0 and (falls or bends):
-                share, peak = _peak_between(before, node, step * per_sigma, falls)
-                if share >= _ZERO:
-                    path = samples[NODE + j] - (_ONE - share) * step
-                    _note(out, lane, path, peak, _strongest(hits, low, high, path, sigma), separation)
+                bracket = Bracket(before, node, samples[NODE + j], step, falls)
+                take_bracket(hits, bracket, Window(low, high), resolution, lane, out)
             before = node
 
 
 @inline_kernel
-def _compact_echo(hits: Any, stretch: _Stretch, resolution: Resolution, lane: int, out: Any) -> None:
+def take_bracket(hits: Any, bracket: Bracket, window: Window, resolution: Resolution, lane: int, out: Any) -> None:
+    """What to do about a peak between two nodes: find it. A machine that would rather find all of them in the end puts another here."""
+    find_peak(hits, bracket, window, resolution, lane, out)
+
+
+@inline_kernel
+def take_compact(hits: Any, first: Any, window: Window, resolution: Resolution, lane: int, out: Any) -> None:
+    """The same for hits within half a σ, of which the nearest is at ``first`` [m]."""
+    compact_peak(hits, first, window, resolution, lane, out)
+
+
+@inline_kernel
+def take_rest(hits: Any, resolution: Resolution, lane: int, out: Any) -> None:
+    """What is left to do for a pulse when its waveform was sampled: nothing, where peaks were found at once."""
+    return
+
+
+@inline_kernel
+def find_peak(hits: Any, bracket: Bracket, window: Window, resolution: Resolution, lane: int, out: Any) -> None:
+    """The echo of the peak between two nodes, if there is one."""
+    sigma, separation = resolution
+    share, peak = _peak_between(bracket.before, bracket.after, bracket.step * (_ONE / sigma), bracket.falls)
+    if share >= _ZERO:
+        path = bracket.path - (_ONE - share) * bracket.step
+        _note(out, lane, path, peak, _strongest(hits, window.low, window.high, path, sigma), separation)
+
+
+@inline_kernel
+def compact_peak(hits: Any, first: Any, window: Window, resolution: Resolution, lane: int, out: Any) -> None:
     """The one echo of hits within half a σ, by their moments (`tussock.signal.compact`)."""
-    begin, end, first = stretch.begin, stretch.end, stretch.first
+    begin, end = window
     sigma, separation = resolution
     per_sigma = _ONE / sigma
     energy, mean, square, cube, best = _ZERO, _ZERO, _ZERO, _ZERO, begin
@@ -225,7 +290,7 @@ def _compact_echo(hits: Any, stretch: _Stretch, resolution: Resolution, lane: in
 
 
 @inline_kernel
-def _peak_between(before: _Node, after: _Node, width: Any, falls: bool) -> Any:
+def _peak_between(before: Node, after: Node, width: Any, falls: bool) -> Any:
     """Where between two nodes ``width`` σ apart the waveform peaks, 0 to 1, and how high it is there.
 
     p(t) = v₀ + s₀t + ½c₀t² + At³ + Bt⁴ + Ct⁵ has the value, slope and curvature of both nodes. Where the slope does not

@@ -211,6 +211,7 @@ def test_every_kernel_is_compiled(case: str) -> None:
         assert f".entry {name}(" in ptx
         assert ".target sm_75" in ptx
         assert re.search(r"^\s*call", ptx, re.MULTILINE) is None, "everything is woven into the kernel"
+        assert "used_bytes_mask" not in ptx, "older drivers do not know it"
     assert "fma.rn.f32" not in made["fill_kernel"]
     assert "ld.global.v4.f32" in made["walk_kernel"], "four numbers at once"
     assert "fma.rn.f32" in made["walk_kernel"], "boxes have room for another rounding"
@@ -257,18 +258,25 @@ def test_what_is_compiled_depends_on_the_steps_of_a_pulse_alone() -> None:
     """The kinds of the arguments are the same, with mirrors, things that move and many rays; steps may be left out."""
     from tussock.trace.cuda.compiled import kernel_type
 
-    kinds: dict[int, set[object]] = {}
-    left_out = {}
+    kinds: dict[tuple[int, bool], set[object]] = {}
+    left_out, alone = {}, set()
     for name, (scene, sensor) in (cases() | weathers()).items():
         world = World(scene)
         ready = prepare(world, sensor, Trajectory.standing(Pose()), 0, 0)
         examples = examples_of(WorldTrees(world), ready.scanning, ready.fired, ready.slots)
         local = tuple(sorted(local_arrays(examples.scanning, examples.slots.range.shape[1])))
         arguments = {str(kernel_type(arg)) for args in examples.arguments().values() for arg in args}
-        kinds.setdefault(waiting_rays(examples.scanning), set()).add((frozenset(arguments), local))
+        queues = "receive_kernel" in examples.arguments()
+        assert queues == ("fire_kernel" not in examples.arguments())
+        alone |= set() if queues else {name}
+        kinds.setdefault((waiting_rays(examples.scanning), queues), set()).add((frozenset(arguments), local))
         assert ("behind_kernel" in examples.arguments()) == (name in ("leaves", "cut-outs", "in wind"))
         left_out[name] = {step.__name__ for step in examples.unused()}
-    assert [len(some) for some in kinds.values()] == [1, 1], "but for room for rays that wait, which mirrors need"
+    assert {len(some) for some in kinds.values()} == {1}, (
+        "but for queues, and room for rays that wait, which mirrors need"
+    )
+    assert len(kinds) == 3
+    assert alone == {"hit by hit", *weathers()}, "these do not queue up for the receiver"
     plain = {"follow_lanes", "respond_lanes", "record_lanes", "receive_lanes", "weather_lanes"}
     plain |= {"trace_volumes", "end_beams", "stop_lanes", "finish_lanes", "hear_lanes", "lift_lanes", "add_drops"}
     assert left_out["echoes"] == left_out["moving"] == plain

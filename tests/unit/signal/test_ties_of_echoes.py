@@ -30,7 +30,7 @@ f = np.float32
 
 def between(values: list[float], width: float, falls: bool) -> tuple[float, float]:
     """`_peak_between` nodes of these values, slopes and curvatures: of the first, then of the second."""
-    one, two = (echoes._Node(*map(f, node)) for node in (values[:3], values[3:]))
+    one, two = (echoes.Node(*map(f, node)) for node in (values[:3], values[3:]))
     t, height = in_python(echoes._peak_between)(one, two, f(width), falls)
     return float(t), float(height)
 

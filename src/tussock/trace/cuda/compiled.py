@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,10 @@ types: Any = numba_types
 CAPABILITY = (7, 5)
 _VERSION = "8.1"
 """of PTX: kernels may have more than 4 KB of arguments since, and drivers of 2023 know it"""
+_TOO_NEW = '.pragma "used_bytes_mask'
+"""a hint to newer drivers, which this version of PTX does not have"""
+_CLEARED = re.compile(r"""^ *store \[[^\n]+\] zeroinitializer, [^\n]+%"_cudapy_lmem[^\n]*\n""", re.MULTILINE)
+"""where Numba clears a thread's own array, which as NumPy's `empty` need not hold anything"""
 
 
 @cache
@@ -95,7 +100,7 @@ def compile_ptx(
         made, _ = cuda.compile(function(), signature, device=False, abi="numba", cc=CAPABILITY, output="ptx")
     # Numba's name of the kernel has the names of all types in it, and every argument has that name in its own.
     entry = made.split(".entry", 1)[1].split("(", 1)[0].strip()
-    lines = made.replace(entry, name).rstrip("\0").splitlines()
+    lines = [line for line in made.replace(entry, name).rstrip("\0").splitlines() if _TOO_NEW not in line]
     ptx = "\n".join(f".version {_VERSION}" if line.startswith(".version") else line for line in lines) + "\n"
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +133,7 @@ def _cache_folder() -> Path:
 
 @contextmanager
 def _without_a_device() -> Iterator[None]:
-    """Numba asks the device for its capability, and leaves it to the compiler to join operations; not here."""
+    """Numba asks the device for its capability, leaves it to the compiler to join operations, and clears arrays; not here."""
     dispatcher = load_extra("numba.cuda.dispatcher", extra="cuda", purpose="on='gpu'")
     nvvm = load_extra("numba.cuda.cudadrv.nvvm", extra="cuda", purpose="on='gpu'")
 
@@ -138,7 +143,7 @@ def _without_a_device() -> Iterator[None]:
     asked, compiled = dispatcher.get_current_device, nvvm.compile_ir
 
     def without_joining(code: Any, **options: Any) -> Any:
-        return compiled(code, **{**options, "fma": False})
+        return compiled([_CLEARED.sub("", part) for part in code], **{**options, "fma": False})
 
     dispatcher.get_current_device, nvvm.compile_ir = (lambda: Assumed), without_joining
     try:

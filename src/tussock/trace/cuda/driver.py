@@ -215,11 +215,11 @@ class DeviceArray:
                   ctypes.c_size_t(self.nbytes), doing=" while it computed")  # fmt: skip
         return array
 
-    def start_copy(self, where: NDArray[np.uint8]) -> None:
-        """Begin to copy into bytes of `GpuDevice.staging`; `GpuDevice.wait` ends it."""
-        if self.nbytes:
+    def start_copy(self, where: NDArray[Any]) -> None:
+        """Begin to copy as many of the first rows as fit into an array within `GpuDevice.staging`; `GpuDevice.wait` ends it."""
+        if where.nbytes:
             _call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(where.ctypes.data), ctypes.c_uint64(self.pointer),
-                  ctypes.c_size_t(self.nbytes), None)  # fmt: skip
+                  ctypes.c_size_t(where.nbytes), None)  # fmt: skip
 
 
 def _free(pointer: int) -> None:
