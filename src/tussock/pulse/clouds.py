@@ -31,6 +31,7 @@ from tussock.signal.clouds import (
     PART_NUMBERS,
     PATHS,
     PUFF_END,
+    SCATTERED,
     depth_before,
     depth_through,
     part_end,
@@ -373,16 +374,21 @@ def _spread_over_places(
     """
     middle, step = about
     for j in range(NODES):
-        room[PATHS + j], room[PATHS + NODES + j] = middle + (np.float32(j) - _MIDST) * step, _ZERO
-        room[AT + j] = room[PATHS + j]
+        room[AT + j] = middle + (np.float32(j) - _MIDST) * step
     sum_parts(parts, count, room)
     returned(air, far, room)
     apart = step / sigma
+    for j in range(NODES):
+        z = np.float32(j) * apart
+        room[AT + j] = exponential(-_HALF * z * z) * apart * _PER_ROOT_TWO_PI
+        # Nothing beside the places: the rows before and behind that of what comes back.
+        room[SCATTERED + j], room[PATHS + j], room[PATHS + NODES + j] = _ZERO, _ZERO, _ZERO
     for off in range(-_REACHES, _REACHES + 1):
-        z = np.float32(off) * apart
-        weight = exponential(-_HALF * z * z) * apart * _PER_ROOT_TWO_PI
-        for j in range(max(-off, 0), min(NODES - off, NODES)):
-            room[PATHS + NODES + j] += weight * room[DEPTH + j + off]
+        weight = room[AT + abs(off)]
+        for j in range(NODES):
+            room[PATHS + NODES + j] += weight * room[DEPTH + off + j]
+    for j in range(NODES):
+        room[PATHS + j] = middle + (np.float32(j) - _MIDST) * step
 
 
 @loop_kernel

@@ -145,17 +145,19 @@ def drops_before(air: Air, path: Real) -> Real:
 @inline_kernel
 def drop_place(air: Air, quantile: Real, u: Real) -> DropPlace:
     """The drop at a quantile of the places of all; ``u``, an even number, draws its kind."""
-    last = len(air.places) - 1
-    at = min(quantile, _ONE) * np.float32(last)
-    low = min(int(at), last - 1)
-    share = at - np.float32(low)
-    law, column = 0, 1
+    last = np.float32(len(air.places) - 1)
+    at = min(quantile, _ONE) * last
+    low = np.uint64(min(at, last - _ONE))  # without a sign no index counts from the end
+    share, high = at - np.float32(low), low + np.uint64(1)
+    law, column = 0, np.uint64(1)
     for other in range(1, len(air.laws)):
-        more = u >= air.places[low, 2 * other - 1]
-        law, column = (other, 2 * other + 1) if more else (law, column)
-    path = air.places[low, 0] + share * (air.places[low + 1, 0] - air.places[low, 0])
-    least = air.places[low, column + 1] + share * (air.places[low + 1, column + 1] - air.places[low, column + 1])
-    return DropPlace(path, least, law)
+        more = u >= air.places[low, np.uint64(2 * other - 1)]
+        law, column = (other, np.uint64(2 * other + 1)) if more else (law, column)
+    column += np.uint64(1)
+    path, least = air.places[low, 0], air.places[low, column]
+    return DropPlace(
+        path + share * (air.places[high, 0] - path), least + share * (air.places[high, column] - least), law
+    )
 
 
 @inline_kernel

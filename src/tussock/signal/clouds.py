@@ -141,13 +141,13 @@ def sum_densities(parts: Array, count: int, room: Array) -> None:
 @loop_kernel
 def returned(air: Air, far: Real, room: Array) -> None:
     """What comes back of a metre at each path, into the row DEPTH in place of the depth; nothing from behind ``far``."""
-    # As `tussock.signal.air.way_back`.
-    wide, per_near = air.overlap_to - air.overlap_from, _ONE / max(air.near_to, _FAINT)
+    # As `tussock.signal.air.way_back`: what the receiver leaves of what is near, and what clouds and air do, in one exponential.
+    per_wide, per_near = _ONE / (air.overlap_to - air.overlap_from), _ONE / max(air.near_to, _FAINT)
     for j in range(NODES):
         at = max(room[AT + j], _FAINT)
-        seen = min(max((at - air.overlap_from) / wide, _ZERO), _ONE)
-        seen *= exponential(air.near_exponent * logarithm(min(at * per_near, _ONE)))
-        value = room[SCATTERED + j] * seen * exponential(-_TWO * (room[DEPTH + j] + air.extinction * at)) / (at * at)
+        seen = min(max((at - air.overlap_from) * per_wide, _ZERO), _ONE)
+        left = air.near_exponent * logarithm(min(at * per_near, _ONE)) - _TWO * (room[DEPTH + j] + air.extinction * at)
+        value = room[SCATTERED + j] * seen * exponential(left) / (at * at)
         room[DEPTH + j] = value if room[AT + j] < far else _ZERO
 
 

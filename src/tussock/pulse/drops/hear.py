@@ -144,9 +144,10 @@ def _put_echo(echoes: Echoes, e: int, l: int, summits: Summits, at: Whole) -> Wh
 @inline_kernel
 def _part(summits: Summits, listed: int, same: Real, separation: Real) -> int:
     """One of those that climbed to one peak, or that the receiver does not tell apart; how many are left."""
-    count, last, top, height, energy = 0, -1, _ZERO, _ZERO, _ZERO
-    for j in range(listed):
-        at = BESIDE + j
+    count, last, top, height, energy = np.uint64(0), -1, _ZERO, _ZERO, _ZERO
+    for i in range(listed):
+        j = np.uint64(i)  # without a sign no index counts from the end
+        at = np.uint64(BESIDE) + j
         lane, away = summits.lanes[at], summits.tops[j] - top
         if summits.heights[j] <= _ZERO:
             continue
@@ -154,14 +155,14 @@ def _part(summits: Summits, listed: int, same: Real, separation: Real) -> int:
             # One peak is that of the one which gives the most there; of two peaks the higher one stays.
             if (energy >= summits.energies[at]) if away < same else (height >= summits.heights[j]):
                 continue
-            count -= 1
+            count -= np.uint64(1)
         last, top, height, energy = lane, summits.tops[j], summits.heights[j], summits.energies[at]
         summits.tops[count], summits.heights[count], summits.top_lanes[count] = top, height, lane
         summits.top_rows[count], summits.top_hazes[count] = summits.rows[at], summits.hazes[at]
-        count += 1
-    for j in range(count, count + LANES):
-        summits.tops[j], summits.top_lanes[j] = _ONE, 0
-    return count
+        count += np.uint64(1)
+    for i in range(LANES):
+        summits.tops[count + np.uint64(i)], summits.top_lanes[count + np.uint64(i)] = _ONE, 0
+    return int(count)
 
 
 @inline_kernel

@@ -26,8 +26,8 @@ _ZERO, _ONE, _FAR = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
 _FIRST_DROP = 16  # draws of the weather's chance: how many there are, and from here on each drop
 _HALF_WORD, _LOW_HALF = np.uint32(16), np.uint32(0xFFFF)
 _TO_UNIT = np.float32(2.0**-16)
-# Numbers of every pulse: the mean is that of how many drops it meets, the last one where that is; the share is what is left of the light.
-_FURTHEST, _MEAN, _PART, _SUM, _ENTRY, _LAST, _SHARE, _NUMBERS = range(8)
+# Numbers of every pulse: the mean is that of how many drops it meets, the share what is left of the light.
+_FURTHEST, _MEAN, _PART, _SUM, _ENTRY, _NEAREST, _SHARE, _NUMBERS = range(8)
 
 
 @kernel
@@ -68,7 +68,7 @@ def _meet(hits: Hits, drops: DropScratch, rays: int) -> int:
         most = max(most, drops.counts[l])
     for n in range(most):
         for l in range(LANES):
-            drops.shadows[n, l] = _FAR
+            drops.shadows[n, l], drops.left[n, l] = _FAR, _ONE
     for l in range(LANES):
         met, energies, end = np.uint64(0), _ZERO, at + np.uint64(drops.counts[l])
         while at < end:
@@ -102,28 +102,30 @@ def relieve(air: Air, hits: Hits, used: int, drops: DropScratch) -> None:
 
 @inline_kernel
 def _shade(hits: Hits, drops: DropScratch, used: int, most: int) -> None:
-    """Dim what is behind the drops."""
-    among, room = 0, drops.room
+    """Dim what is behind the drops: by those that are before all hits at once, by the others hit by hit."""
+    room, before = drops.room, 0
     for l in range(LANES):
-        room[_LAST * LANES + l], room[_SHARE * LANES + l] = _ZERO, _ONE
-    for n in range(most):
-        for l in range(LANES):
-            path = drops.shadows[n, l]
-            room[_LAST * LANES + l] = path if path < _FAR else room[_LAST * LANES + l]
-            room[_SHARE * LANES + l] *= drops.left[n, l] if path < _FAR else _ONE
+        room[_NEAREST * LANES + l], room[_SHARE * LANES + l] = _FAR, _ONE
     for k in range(used):
         for l in range(LANES):
-            among += 1 if (hits.ranges[k, l] <= room[_LAST * LANES + l]) & (hits.energies[k, l] > _ZERO) else 0
-    for k in range(used):
-        if among > 0:  # mostly all hits are behind all drops
+            path = hits.ranges[k, l] if hits.energies[k, l] > _ZERO else _FAR
+            room[_NEAREST * LANES + l] = min(room[_NEAREST * LANES + l], path)
+    among = 0
+    while among == 0 and before < most:
+        for l in range(LANES):
+            path = drops.shadows[before, l]
+            among += 1 if (path < _FAR) & (path >= room[_NEAREST * LANES + l]) else 0
+        if among == 0:
             for l in range(LANES):
-                room[_SHARE * LANES + l] = _ONE
-            for n in range(most):
-                for l in range(LANES):
-                    left = drops.left[n, l]  # read whether it is wanted or not: without a branch this is vector code
-                    room[_SHARE * LANES + l] *= left if hits.ranges[k, l] > drops.shadows[n, l] else _ONE
+                room[_SHARE * LANES + l] *= drops.left[before, l]
+            before += 1
+    for k in range(used):
         for l in range(LANES):
             hits.energies[k, l] *= room[_SHARE * LANES + l]
+        for n in range(before, most):
+            for l in range(LANES):
+                left = drops.left[n, l]  # read whether it is wanted or not: without a branch this is vector code
+                hits.energies[k, l] *= left if hits.ranges[k, l] > drops.shadows[n, l] else _ONE
 
 
 @inline_kernel
@@ -165,16 +167,17 @@ def _count(scanning: Scanning, hits: Hits, drops: DropScratch, lot: Lot) -> None
 @inline_kernel
 def _list(drops: DropScratch, lanes: int) -> int:
     """Which drop of which pulse each one of the list is; how many there are."""
-    found = 0
+    found = np.uint64(0)  # without a sign no index counts from the end
     for l in range(lanes):
-        for n in range(drops.counts[l]):
-            drops.lanes[found], drops.numbers[found] = l, n
-            found += 1
+        count = np.uint64(drops.counts[l])
+        for n in range(count):
+            drops.lanes[found + n], drops.numbers[found + n] = l, np.int32(n)
+        found += count
     for l in range(lanes, LANES):
         drops.counts[l] = 0
-    for j in range(found, found + LANES):
-        drops.lanes[j], drops.numbers[j] = 0, 0
-    return found
+    for i in range(LANES):
+        drops.lanes[found + np.uint64(i)], drops.numbers[found + np.uint64(i)] = 0, 0
+    return int(found)
 
 
 @inline_kernel
@@ -221,9 +224,9 @@ def _place(air: Air, drops: DropScratch, lanes: int) -> None:
 
     Sums of exponential numbers over the sum of all and one more are even numbers in order.
     """
-    everything, j = air.before[len(air.before) - 1], 0
+    everything, begin = air.before[len(air.before) - 1], np.uint64(0)
     for l in range(lanes):
-        begin, end, total = j, j + drops.counts[l], drops.room[_SUM * LANES + l]
+        end, total = begin + np.uint64(drops.counts[l]), drops.room[_SUM * LANES + l]
         for j in range(begin, end):
             total += drops.gaps[j]
         scale, sum_ = drops.room[_MEAN * LANES + l] / (everything * total), _ZERO
@@ -231,9 +234,9 @@ def _place(air: Air, drops: DropScratch, lanes: int) -> None:
             sum_ += drops.gaps[j]
             u = np.float32(drops.choices[j] & _LOW_HALF) * _TO_UNIT
             drops.paths[j], drops.least[j], drops.laws[j] = drop_place(air, sum_ * scale, u)
-        j = end
-    for i in range(j, j + LANES):
-        drops.paths[i], drops.laws[i] = _ONE, 0
+        begin = end
+    for i in range(LANES):
+        drops.paths[begin + np.uint64(i)], drops.laws[begin + np.uint64(i)] = _ONE, 0
 
 
 @loop_kernel
