@@ -31,11 +31,11 @@ FAR = np.float32(4.25)
 """[σ] what is further off has no part in a peak: it gives 1.2e-4 of itself there"""
 SAME = np.float32(0.5)
 """[σ] two that end nearer to each other have climbed to one peak"""
-PATH, ENERGY, TOP, HEIGHT, MEAN, SPREAD = range(6)
-ROOM = 6
+PATH, ENERGY, TOP, HEIGHT, SUM, MEAN, SPREAD, CLIMBED = range(8)
+ROOM = 8
 """columns of numbers that climbing takes"""
 _STEPS = 4
-_SHORT = np.float32(0.08)  # a step is the last one where none is longer
+_SHORT = np.float32(0.05)  # a step is the last one where none is longer
 _ARRIVED, _OWN = np.float32(0.1), np.float32(1.2)
 _STEEP = np.float32(0.1)
 _LONGEST = np.float32(1.5)
@@ -100,6 +100,7 @@ def climb(listed: Listed, first: int, width: int, sigma: Any, reach: Any, room: 
         beside += 1 if near > 0 else 0
     for j in range(width):
         room[TOP * width + j], room[HEIGHT * width + j] = room[PATH * width + j], room[ENERGY * width + j]
+        room[CLIMBED * width + j] = _LONGEST
     if beside == 0:
         return
     climbing, step = 1, 0
@@ -108,7 +109,7 @@ def climb(listed: Listed, first: int, width: int, sigma: Any, reach: Any, room: 
         for j in range(width):
             z = (room[PATH * width + j] - room[TOP * width + j]) * per_sigma
             part = room[ENERGY * width + j] * bell(z)
-            room[HEIGHT * width + j], room[MEAN * width + j], room[SPREAD * width + j] = part, part * z, part * z * z
+            room[SUM * width + j], room[MEAN * width + j], room[SPREAD * width + j] = part, part * z, part * z * z
         for k in range(beside):  # before and behind at once: sums that wait for each other take longest
             row = np.uint64(max(4 * k * width, 0))
             for j in range(width):
@@ -118,21 +119,25 @@ def climb(listed: Listed, first: int, width: int, sigma: Any, reach: Any, room: 
                 one = around[at + np.uint64(width)] * bell(before)
                 behind = (around[at + np.uint64(2 * width)] - top) * per_sigma
                 other = around[at + np.uint64(3 * width)] * bell(behind)
-                room[HEIGHT * width + j] += one + other
+                room[SUM * width + j] += one + other
                 room[MEAN * width + j] += one * before + other * behind
                 room[SPREAD * width + j] += one * before * before + other * behind * behind
         for j in range(width):
-            per = _ONE / max(room[HEIGHT * width + j], np.float32(1e-30))
+            per = _ONE / max(room[SUM * width + j], np.float32(1e-30))
             mean = room[MEAN * width + j] * per
             spread = room[SPREAD * width + j] * per - mean * mean
             climbed = mean / max(_ONE - spread, _STEEP)
             climbed = min(max(climbed, -_LONGEST), _LONGEST)
+            # Each stops by itself: where it ends does not depend on what others climb at the same time.
+            on = room[CLIMBED * width + j] > _SHORT
             # What is still to be climbed of a parabola counts in the height.
-            room[HEIGHT * width + j] *= _ONE + _HALF * mean * climbed
-            room[TOP * width + j] += climbed * sigma
-            room[MEAN * width + j] = abs(climbed)
-            climbing += 1 if abs(climbed) > _SHORT else 0
+            height = room[SUM * width + j] * (_ONE + _HALF * mean * climbed)
+            room[HEIGHT * width + j] = height if on else room[HEIGHT * width + j]
+            room[TOP * width + j] += climbed * sigma if on else _ZERO
+            room[CLIMBED * width + j] = abs(climbed) if on else room[CLIMBED * width + j]
+        for j in range(width):
+            climbing += 1 if room[CLIMBED * width + j] > _SHORT else 0
     for j in range(width):
         away = abs(room[TOP * width + j] - room[PATH * width + j]) * per_sigma
-        arrived = (room[MEAN * width + j] < _ARRIVED) & (away < _OWN)
+        arrived = (room[CLIMBED * width + j] < _ARRIVED) & (away < _OWN)
         room[HEIGHT * width + j] *= _ONE if arrived else _ZERO
