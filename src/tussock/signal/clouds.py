@@ -122,20 +122,16 @@ def sum_densities(parts: Array, count: int, room: Array) -> None:
     for j in range(NODES):
         room[SCATTERED + j], room[DEPTH + j] = _ZERO, _ZERO
     for i in range(count):
-        alpha, beta = parts[i, 3], parts[i, 4]
-        if parts[i, 0] > _ZERO:
-            enters, leaves = parts[i, 1], parts[i, 2]
-            for j in range(NODES):
-                here = _ONE if (room[AT + j] >= enters) & (room[AT + j] <= leaves) else _ZERO
-                room[SCATTERED + j] += beta * here
-                room[DEPTH + j] += alpha * here
-        else:
-            middle, per = parts[i, 1], _ROOT_HALF / parts[i, 2]
-            for j in range(NODES):
-                x = (room[AT + j] - middle) * per
-                profile = exponential(-x * x)
-                room[SCATTERED + j] += beta * profile
-                room[DEPTH + j] += alpha * profile
+        box, begin, size = parts[i, 0] > _ZERO, parts[i, 1], parts[i, 2]
+        per = _ROOT_HALF / size
+        for j in range(NODES):
+            if box:
+                here = _ONE if (room[AT + j] >= begin) & (room[AT + j] <= size) else _ZERO
+            else:
+                x = (room[AT + j] - begin) * per
+                here = exponential(-x * x)
+            room[SCATTERED + j] += parts[i, 4] * here
+            room[DEPTH + j] += parts[i, 3] * here
 
 
 @loop_kernel
